@@ -1,0 +1,44 @@
+"""Jeu du Boulanger (Baker's Game) as a reinforcement-learning problem.
+
+Importing the package registers ``Boulanger-C4-v0``, ``Boulanger-C2-v0`` and ``Boulanger-C1-v0`` with Gymnasium.
+"""
+
+import gymnasium as _gym
+
+# Also registers how a code becomes a game, for Game.from_code.
+from . import deals as deals
+from .deals import DealSet
+from .envs import BoulangerEnv, Reward
+from .game import (
+    ACTION_TABLE,
+    BoulangerError,
+    Game,
+    IllegalMoveError,
+    InvalidBoardError,
+    InvalidCodeError,
+    Move,
+)
+from .game.state import CELL_COUNTS as _CELL_COUNTS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ACTION_TABLE",
+    "BoulangerEnv",
+    "BoulangerError",
+    "DealSet",
+    "Game",
+    "IllegalMoveError",
+    "InvalidBoardError",
+    "InvalidCodeError",
+    "Move",
+    "Reward",
+    "__version__",
+]
+
+for _n_cells in _CELL_COUNTS:
+    _gym.register(
+        f"Boulanger-C{_n_cells}-v0",
+        entry_point="boulanger_env.envs:BoulangerEnv",
+        kwargs={"n_cells": _n_cells},
+    )

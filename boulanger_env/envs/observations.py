@@ -1,0 +1,276 @@
+"""Observations: what an agent sees, and the way back from it to the board.
+
+``"cards"`` is the board as it is stored. ``"features"`` is one flat vector of bits that a plain network can learn
+from; ``FEATURES`` names its ranges. Its design:
+
+* One block a fact, one row a card, so that the meaning of a bit never depends on another bit: a network need not
+  work out which card lies where before it can see what may be done with it.
+* A card's place is one-hot, and counted from the top of its column: what matters is how much lies on a card.
+* What the rules make of the position is given, not left to be learned: runs, who may move, who is next to go
+  home, which cards block a lower card of their own suit, how many cards may move together.
+* Nothing is lost: the bits of place and the cell count give the board back, column for column and cell for cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
+from boulanger_env.game.errors import BoulangerError, InvalidBoardError
+from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.kernels import (
+    RANK,
+    SUIT,
+    empty_cells,
+    empty_columns,
+    goes_home,
+    parent_column,
+    reindex,
+    run_length,
+)
+from boulanger_env.game.state import (
+    BOARD_SIZE,
+    CELL_COUNTS,
+    CELLS,
+    FOUNDATIONS,
+    HEIGHTS,
+    MAX_CELLS,
+    MAX_HEIGHT,
+    N_COLUMNS,
+    NO_CARD,
+    NO_CELL,
+    TABLEAU,
+    Array,
+    Board,
+)
+
+Cards = dict[str, NDArray[np.uint8]]
+Observation = NDArray[np.uint8] | Cards
+
+OBSERVATIONS = ("features", "cards")
+
+
+class Feature(NamedTuple):
+    """A named range of the ``"features"`` observation."""
+
+    start: int
+    shape: tuple[int, ...]
+    meaning: str
+
+    @property
+    def stop(self) -> int:
+        """One past the last bit."""
+        return self.start + int(np.prod(self.shape))
+
+
+_LAYOUT: tuple[tuple[str, tuple[int, ...], str], ...] = (
+    ("column", (52, 8), "the column that the card lies in, one-hot"),
+    ("cell", (52, 4), "the cell that it lies in, one-hot"),
+    ("home", (52,), "it is on its foundation"),
+    ("cards_above", (52, 19), "cards that lie on it in its column, one-hot 0-18"),
+    ("on_parent", (52,), "it lies on the next higher card of its suit"),
+    ("in_run", (52,), "it and all cards above it are an ordered run"),
+    ("blocks", (52,), "it lies above a lower card of its own suit"),
+    ("next_home", (52,), "it is the next card of its suit to go home, wherever it lies"),
+    ("can_go_home", (52,), "moving it to its foundation is legal now"),
+    ("can_go_to_parent", (52,), "moving it, with the run above it, onto its parent is legal now"),
+    ("foundation_rank", (4, 14), "rank that each suit's foundation has reached, one-hot 0-13"),
+    ("n_cells", (3,), "cells of this game, one-hot 4, 2, 1"),
+    ("empty_cells", (5,), "empty cells, one-hot 0-4"),
+    ("empty_columns", (9,), "empty columns, one-hot 0-8"),
+    ("group_limit", (13,), "largest group that may move onto a column, one-hot 1-13 (13 = or more)"),
+    ("group_limit_to_empty", (14,), "the same into an empty column, one-hot 0-13 (0 = there is none)"),
+)
+
+
+def _features() -> dict[str, Feature]:
+    table, start = {}, 0
+    for name, shape, meaning in _LAYOUT:
+        table[name] = Feature(start, shape, meaning)
+        start = table[name].stop
+    return table
+
+
+FEATURES: dict[str, Feature] = _features()
+"""The ranges of the ``"features"`` observation by name, in their order."""
+
+N_FEATURES = list(FEATURES.values())[-1].stop
+"""Bits of the ``"features"`` observation."""
+
+# The kernel's copy of the table: numba freezes module-level ints.
+_COLUMN, _CELL, _HOME, _ABOVE = (FEATURES[n].start for n in ("column", "cell", "home", "cards_above"))
+_ON_PARENT, _IN_RUN, _BLOCKS = (FEATURES[n].start for n in ("on_parent", "in_run", "blocks"))
+_NEXT, _GOES_HOME, _TO_PARENT = (FEATURES[n].start for n in ("next_home", "can_go_home", "can_go_to_parent"))
+_RANK, _N_CELLS, _EMPTY_CELLS = (FEATURES[n].start for n in ("foundation_rank", "n_cells", "empty_cells"))
+_EMPTY_COLUMNS, _LIMIT = (FEATURES[n].start for n in ("empty_columns", "group_limit"))
+_LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
+# One-hot place of a cell count: 4, 2, 1 -> 0, 1, 2.
+_CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in range(5)], np.uint8)
+
+
+@kernel
+def write_features(board: Board, out: Array) -> None:
+    """Write the ``"features"`` observation of a board into uint8 ``(N_FEATURES,)``."""
+    out[:] = 0
+    free = empty_cells(board)
+    empty = empty_columns(board)
+    limit = (free + 1) << empty
+
+    for column in range(N_COLUMNS):
+        height = i64(board[HEIGHTS + column])
+        if height == 0:
+            continue
+        start = TABLEAU + column * MAX_HEIGHT
+        run = run_length(board, column)
+        below = 0
+        # Lowest rank of each suit so far, four bits each: a card above a lower one of its suit blocks it.
+        lowest = 0xFFFF
+        for i in range(height):
+            card = i64(board[start + i])
+            c = card - 1
+            above = height - 1 - i
+            shift = i64(SUIT[card]) * 4
+            rank = i64(RANK[card])
+            seen = (lowest >> shift) & 15
+            out[_COLUMN + c * N_COLUMNS + column] = 1
+            out[_ABOVE + c * MAX_HEIGHT + above] = 1
+            out[_ON_PARENT + c] = below == card + 1 and rank != N_RANKS
+            out[_IN_RUN + c] = above < run
+            out[_BLOCKS + c] = seen < rank
+            if rank < seen:
+                lowest += (rank - seen) << shift
+            below = card
+        out[_GOES_HOME + below - 1] = goes_home(board, below)
+        head = i64(board[start + height - run])
+        out[_TO_PARENT + head - 1] = run <= limit and parent_column(board, head) >= 0
+
+    n_cells = 0
+    for i in range(MAX_CELLS):
+        card = i64(board[CELLS + i])
+        if card == NO_CELL:
+            continue
+        n_cells += 1
+        if card != NO_CARD:
+            out[_CELL + (card - 1) * MAX_CELLS + i] = 1
+            out[_GOES_HOME + card - 1] = goes_home(board, card)
+            out[_TO_PARENT + card - 1] = parent_column(board, card) >= 0
+
+    for suit in range(N_SUITS):
+        rank = i64(board[FOUNDATIONS + suit])
+        first = suit * N_RANKS
+        for i in range(rank):
+            out[_HOME + first + i] = 1
+        if rank < N_RANKS:
+            out[_NEXT + first + rank] = 1
+        out[_RANK + suit * (N_RANKS + 1) + rank] = 1
+    out[_N_CELLS + i64(_CELL_PLACE[n_cells])] = 1
+    out[_EMPTY_CELLS + free] = 1
+    out[_EMPTY_COLUMNS + empty] = 1
+    out[_LIMIT + min(limit, N_RANKS) - 1] = 1
+    out[_LIMIT_TO_EMPTY + (min(limit >> 1, N_RANKS) if empty > 0 else 0)] = 1
+
+
+def observation_space(kind: str) -> spaces.Space[Any]:
+    """The space of one observation: ``"features"`` or ``"cards"``.
+
+    Raises:
+        BoulangerError: another name.
+    """
+    if kind == "features":
+        return spaces.Box(0, 1, (N_FEATURES,), np.uint8)
+    if kind == "cards":
+        return spaces.Dict(
+            tableau=spaces.Box(0, N_CARDS, (N_COLUMNS, MAX_HEIGHT), np.uint8),
+            cells=spaces.Box(0, NO_CELL, (MAX_CELLS,), np.uint8),
+            foundations=spaces.Box(0, N_RANKS, (N_SUITS,), np.uint8),
+        )
+    raise BoulangerError(f"observation={kind!r} is unknown: choose one of {', '.join(OBSERVATIONS)}")
+
+
+def cards_of(boards: Board) -> Cards:
+    """The ``"cards"`` observation of board rows ``(..., BOARD_SIZE)``, copied."""
+    lead = boards.shape[:-1]
+    return {
+        "tableau": boards[..., TABLEAU:CELLS].reshape(*lead, N_COLUMNS, MAX_HEIGHT).copy(),
+        "cells": boards[..., CELLS:FOUNDATIONS].copy(),
+        "foundations": boards[..., FOUNDATIONS:HEIGHTS].copy(),
+    }
+
+
+def feature(observation: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
+    """A named range of ``"features"`` observations ``(..., N_FEATURES)``, as a view in its own shape.
+
+    Raises:
+        KeyError: there is no range of that name.
+    """
+    entry = FEATURES[name]
+    return observation[..., entry.start : entry.stop].reshape(*observation.shape[:-1], *entry.shape)
+
+
+def board_from_observation(observation: Observation | Mapping[str, NDArray[np.uint8]]) -> Board:
+    """The board rows that an observation, single or batched, shows.
+
+    Args:
+        observation: ``"cards"`` or ``"features"``, with or without a leading batch axis.
+
+    Returns:
+        uint8 ``(BOARD_SIZE,)`` or ``(n, BOARD_SIZE)``, fresh.
+
+    Raises:
+        InvalidBoardError: an array of another shape than the observations have.
+    """
+    if isinstance(observation, Mapping):
+        tableau = np.asarray(observation["tableau"])
+        lead = tableau.shape[:-2]
+        boards = np.zeros((*lead, BOARD_SIZE), np.uint8)
+        boards[..., TABLEAU:CELLS] = tableau.reshape(*lead, -1)
+        boards[..., CELLS:FOUNDATIONS] = observation["cells"]
+        boards[..., FOUNDATIONS:HEIGHTS] = observation["foundations"]
+        _reindex_all(boards.reshape(-1, BOARD_SIZE))
+    else:
+        bits = np.asarray(observation)
+        if bits.shape[-1:] != (N_FEATURES,):
+            raise InvalidBoardError(f"an observation of shape {bits.shape}: 'features' end in {N_FEATURES} bits")
+        boards = np.zeros((*bits.shape[:-1], BOARD_SIZE), np.uint8)
+        _read_features(bits.reshape(-1, N_FEATURES), boards.reshape(-1, BOARD_SIZE))
+    return boards
+
+
+@kernel
+def _read_features(bits: Array, boards: Array) -> None:
+    """Fill the cards of zeroed board rows ``(n, BOARD_SIZE)`` from ``"features"`` ``(n, N_FEATURES)``."""
+    for game in range(bits.shape[0]):
+        row, board = bits[game], boards[game]
+        for c in range(N_CARDS):
+            for column in range(N_COLUMNS):
+                if row[_COLUMN + c * N_COLUMNS + column]:
+                    board[HEIGHTS + column] += 1
+        for c in range(N_CARDS):
+            for column in range(N_COLUMNS):
+                if row[_COLUMN + c * N_COLUMNS + column]:
+                    place = i64(board[HEIGHTS + column]) - 1
+                    above = 0
+                    while above < place and not row[_ABOVE + c * MAX_HEIGHT + above]:
+                        above += 1
+                    board[TABLEAU + column * MAX_HEIGHT + place - above] = c + 1
+            for cell in range(MAX_CELLS):
+                if row[_CELL + c * MAX_CELLS + cell]:
+                    board[CELLS + cell] = c + 1
+            if row[_HOME + c]:
+                board[FOUNDATIONS + c // N_RANKS] += 1
+        for i in range(len(CELL_COUNTS)):
+            if row[_N_CELLS + i]:
+                for cell in range(CELL_COUNTS[i], MAX_CELLS):
+                    board[CELLS + cell] = NO_CELL
+        reindex(board)
+
+
+@kernel
+def _reindex_all(boards: Array) -> None:
+    for game in range(boards.shape[0]):
+        reindex(boards[game])

@@ -1,0 +1,89 @@
+"""Rewards: what each event of an episode is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.errors import BoulangerError
+
+# Places in the compiled table. The first three are step plus the event of a move (kernels.EVENT), in its order.
+R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK = range(7)
+
+
+@dataclass(frozen=True)
+class Reward:
+    """What each event is worth. A step's reward is the sum of what happened in it.
+
+    Undo pays ``step`` like any action and takes back what its move's event had brought.
+
+    Attributes:
+        foundation: a card placed on its foundation.
+        from_cell: a card from a cell placed on a column. It can be earned without end: see the documentation.
+        win: the last card home.
+        step: every action, illegal ones and undo too.
+        illegal: an action that the rules forbid.
+        stuck: the position that a move leads to has no legal move.
+
+    >>> Reward(foundation=1, from_cell=0, win=10, illegal=0).win
+    10
+    """
+
+    foundation: float = 10
+    from_cell: float = 5
+    win: float = 0
+    step: float = 0
+    illegal: float = -1
+    stuck: float = 0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            try:
+                finite = bool(np.isfinite(value))
+            except TypeError:
+                finite = False
+            if not finite:
+                raise BoulangerError(f"reward {name}={value!r} is not a finite number")
+
+    def table(self) -> NDArray[np.float64]:
+        """The values as the kernels read them, float64 ``(7,)``."""
+        step = float(self.step)
+        return np.array(
+            [step, step + self.from_cell, step + self.foundation, step, step + self.illegal, self.win, self.stuck],
+            np.float64,
+        )
+
+
+REWARDS = {
+    "score": Reward(),
+    "win": Reward(foundation=0, from_cell=0, win=1, illegal=0),
+    "foundation": Reward(foundation=1, from_cell=0, illegal=0),
+}
+"""The presets: the app's score, wins only, cards home."""
+
+
+def as_reward(reward: str | Reward | Mapping[str, float]) -> Reward:
+    """A preset's name, a ``Reward``, or a mapping with its keys, as a ``Reward``.
+
+    Raises:
+        BoulangerError: an unknown name or key, or a value that is no finite number.
+
+    >>> as_reward({"win": 1}) == Reward(win=1)
+    True
+    """
+    if isinstance(reward, Reward):
+        return reward
+    if isinstance(reward, str) and reward in REWARDS:
+        return REWARDS[reward]
+    if isinstance(reward, Mapping):
+        known = [field.name for field in fields(Reward)]
+        unknown = [key for key in reward if key not in known]
+        if unknown:
+            raise BoulangerError(f"unknown reward {unknown[0]!r}: the keys are {', '.join(known)}")
+        return Reward(**reward)
+    raise BoulangerError(
+        f"reward={reward!r} is neither a preset ({', '.join(REWARDS)}), nor a Reward, nor a dict with its keys"
+    )

@@ -1,0 +1,126 @@
+"""The keywords that the single environment and the batch share, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from boulanger_env.deals import DealSet, as_deal_set, format_code
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.game.state import CELL_COUNTS
+
+from .observations import observation_space
+from .rewards import Reward, as_reward
+from .stepping import PENALIZE, RAISE, TERMINATE
+
+Deals = str | DealSet | Sequence[str] | None
+
+ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
+DEAL_ORDERS = ("random", "sequential")
+RENDER_MODES = ("ansi",)
+
+
+class DealSource:
+    """Where an environment's games come from, ready for the kernels.
+
+    Attributes:
+        codes: the listed games' codes, or None for random BK1 games.
+        decks: uint8 ``(m, 52)``: the listed games' decks.
+        deck_cells: uint8 ``(m,)``: the cells of each.
+    """
+
+    def __init__(self, deals: Deals, n_cells: int) -> None:
+        if n_cells not in CELL_COUNTS:
+            raise BoulangerError(f"n_cells={n_cells!r}: a game has 4, 2 or 1 cells")
+        self.n_cells = int(n_cells)
+        self.codes: tuple[str, ...] | None = None
+        self.decks: NDArray[np.uint8] = np.empty((0, 52), np.uint8)
+        self.deck_cells: NDArray[np.uint8] = np.empty(0, np.uint8)
+        if deals is not None:
+            deal_set = as_deal_set(deals)
+            if not len(deal_set):
+                raise BoulangerError("deals is empty: give at least one code, or None for random games")
+            self.codes = deal_set.codes
+            self.decks, self.deck_cells = deal_set.decks()
+
+    def code(self, deal: int) -> str:
+        """The code of a deal as ``new_game`` names it."""
+        if self.codes is not None:
+            return self.codes[deal]
+        return format_code("BK1", self.n_cells, deal)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked keywords of an environment."""
+
+    source: DealSource
+    sequential: bool
+    observation: str
+    reward: Reward
+    illegal_action: int
+    allow_undo: bool
+    prune: bool
+    max_episode_steps: int
+    render_mode: str | None
+
+    @property
+    def n_actions(self) -> int:
+        """780, or 781 with undo."""
+        return N_ACTIONS + self.allow_undo
+
+    def action_space(self) -> spaces.Discrete:
+        """``Discrete(780)``, or 781 with undo."""
+        return spaces.Discrete(self.n_actions)
+
+    def observation_space(self) -> spaces.Space[Any]:
+        """The space of one observation."""
+        return observation_space(self.observation)
+
+
+def read_settings(
+    *,
+    n_cells: int,
+    deals: Deals,
+    deal_order: str,
+    observation: str,
+    reward: str | Reward | Mapping[str, float],
+    illegal_action: str,
+    allow_undo: bool,
+    prune: bool,
+    max_episode_steps: int,
+    render_mode: str | None,
+) -> Settings:
+    """Check an environment's keywords.
+
+    Raises:
+        BoulangerError: a keyword has a value that it cannot have; the message says which ones it can.
+    """
+    observation_space(observation)
+    _choose("illegal_action", illegal_action, ILLEGAL_ACTIONS)
+    _choose("deal_order", deal_order, DEAL_ORDERS)
+    _choose("render_mode", render_mode, (None, *RENDER_MODES))
+    if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, (int, np.integer)) or max_episode_steps < 1:
+        raise BoulangerError(f"max_episode_steps={max_episode_steps!r} must be a whole number of at least 1")
+    return Settings(
+        source=DealSource(deals, n_cells),
+        sequential=deal_order == "sequential",
+        observation=observation,
+        reward=as_reward(reward),
+        illegal_action=ILLEGAL_ACTIONS[illegal_action],
+        allow_undo=bool(allow_undo),
+        prune=bool(prune),
+        max_episode_steps=int(max_episode_steps),
+        render_mode=render_mode,
+    )
+
+
+def _choose(name: str, value: Any, choices: Any) -> None:
+    if value not in choices:
+        raise BoulangerError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, choices))}")

@@ -1,0 +1,359 @@
+"""``BoulangerEnv``: one game as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
+
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.game import Game
+from boulanger_env.game.jit import kernel
+from boulanger_env.game.kernels import LEGAL, why_illegal
+from boulanger_env.game.moves import UNDO, Move, action_id
+from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
+from boulanger_env.render.ansi import render_ansi
+
+from .observations import N_FEATURES, Observation, cards_of, write_features
+from .rewards import Reward
+from .settings import RENDER_MODES, Deals, read_settings
+from .stepping import OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+
+RESET_OPTIONS = ("code", "board", "game")
+
+
+class BoulangerEnv(gym.Env[Observation, np.int64]):
+    """Jeu du Boulanger (Baker's Game) as a reinforcement-learning environment.
+
+    ## Description
+
+    A patience with all 52 cards in sight from the start: 8 columns, 4, 2 or 1 free cells, 4 foundations. The top
+    card of a column may go onto the next higher card of its own suit, to a free cell, to an empty column, or home
+    to its foundation, where each suit is built from ace to king. An ordered run moves as one when the free cells
+    and empty columns are enough to move it card by card. The game is won when all cards are home.
+
+    There is no hidden information and no chance after the deal. About three deals in four can be won with 4 cells,
+    one in 22 with 2 cells, one in 470 with 1 cell.
+
+    ## Action Space
+
+    `Discrete(780)`: a move by its places, `(source, destination, size)`. `boulanger_env.ACTION_TABLE` lists them.
+
+    | ids     | move                                     | id of a move                            |
+    |---------|------------------------------------------|-----------------------------------------|
+    | 0-727   | column s to column d, k cards            | `(s * 7 + d - (d > s)) * 13 + k - 1`    |
+    | 728-735 | column s to a free cell (leftmost empty) | `728 + s`                               |
+    | 736-743 | column s to its foundation               | `736 + s`                               |
+    | 744-775 | cell c to column d                       | `744 + 8 * c + d`                       |
+    | 776-779 | cell c to its foundation                 | `776 + c`                               |
+    | 780     | undo, only with `allow_undo=True`        | `780`                                   |
+
+    About a dozen of these are legal at a time. `info["action_mask"]` marks them (int8, for `action_space.sample`),
+    and so does `action_masks()` (bool, for MaskablePPO). Once an episode has terminated the mask is all ones: nothing
+    is legal then, and an all-zero mask would break samplers. After a truncation it is the position's own mask.
+
+    ## Observation Space
+
+    * `observation="features"` (default): `Box(0, 1, (2076,), uint8)`, one flat vector of bits in named ranges
+      (`boulanger_env.envs.FEATURES`): where each card lies and what lies on it, runs, legality, progress.
+    * `observation="cards"`: `Dict(tableau=Box(0, 52, (8, 19)), cells=Box(0, 53, (4,)), foundations=Box(0, 13, (4,)))`,
+      all uint8: card ids `suit * 13 + rank` (spades, hearts, diamonds, clubs; ace = 1), 0 for none, 53 for a cell
+      that this game does not have, and the rank each foundation has reached.
+
+    `boulanger_env.envs.board_from_observation` turns either back into the board.
+
+    ## Rewards
+
+    A step's reward is the sum of its events, each with a value in `Reward`: `foundation` (a card home), `from_cell` (a
+    card from a cell to a column), `win`, `stuck`, `illegal`, and `step` for every action. Undo takes back what its
+    move's event brought. Presets: `"score"` (default; the app's score: 10 home, 5 from a cell, and -1 for an illegal
+    action), `"win"` (1 for a win), `"foundation"` (1 for a card home).
+
+    The 5 points for a card from a cell can be earned again and again by moving a card to a cell and back. An agent
+    that maximises the score can farm them until the step limit: rank agents by wins, or train on another reward.
+
+    ## Starting State
+
+    A deal, all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later `reset()`
+    deals its next game. `reset(options={"code": ...})` deals a given game, `{"board": text}` and `{"game": Game}` start
+    from a position. Random deals never come from the codes reserved for evaluation (`TST...` and `VAL...`).
+
+    ## Episode End
+
+    * Termination: the game is won, or stuck (no legal move; undo is no move). With `illegal_action="terminate"`, an
+      illegal action too.
+    * Truncation: `max_episode_steps` actions were taken, illegal ones and undo included.
+
+    ## Information
+
+    | key               | when                       | value                                                    |
+    |-------------------|----------------------------|----------------------------------------------------------|
+    | `action_mask`     | always                     | int8 `(780,)`, or `(781,)` with undo; a fresh array      |
+    | `score`, `moves`  | always                     | int; the app's score and the moves that stand            |
+    | `illegal_action`  | always                     | bool                                                     |
+    | `code`            | at reset, on the last step | str; absent for a game given as a board                  |
+    | `outcome`         | on the last step           | `"won"`, `"stuck"`, `"illegal"` or `"truncated"`         |
+    | `is_success`      | on the last step           | bool, won                                                |
+
+    ## Arguments
+
+    | keyword             | default      | meaning                                                                        |
+    |---------------------|--------------|--------------------------------------------------------------------------------|
+    | `n_cells`           | 4            | cells of the random games: 4, 2 or 1 (a code brings its own count)             |
+    | `deals`             | `None`       | None = random BK1 games; the name of a set; a `DealSet`; a list of codes       |
+    | `deal_order`        | `"random"`   | `"random"` or `"sequential"` (from the first, wrapping round; a seed restarts) |
+    | `observation`       | `"features"` | `"features"` or `"cards"`                                                      |
+    | `reward`            | `"score"`    | a preset's name, a `Reward`, or a dict with its keys                           |
+    | `illegal_action`    | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`)         |
+    | `allow_undo`        | `False`      | adds action 780; it reaches 100 moves back                                     |
+    | `prune`             | `False`      | the mask leaves out moves to equivalent positions; playing them stays legal    |
+    | `max_episode_steps` | 500          | actions before truncation                                                      |
+    | `render_mode`       | `None`       | `"ansi"`                                                                       |
+
+    ## References
+
+    * C. Blake and I. P. Gent, "The Winnability of Klondike Solitaire and Many Other Patience Games" (arXiv:1906.12314):
+      75.053 +- 0.028 % of the deals with 4 cells can be won.
+
+    ## Version History
+
+    * v0: first version.
+
+    Raises:
+        BoulangerError: a keyword has a value that it cannot have.
+
+    >>> env = BoulangerEnv()
+    >>> observation, info = env.reset(options={"code": "BK1-C4-AAAAA24"})
+    >>> observation.shape, int(info["action_mask"].sum()), info["code"]
+    ((2076,), 9, 'BK1-C4-AAAAA24')
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+
+    def __init__(
+        self,
+        n_cells: int = 4,
+        *,
+        deals: Deals = None,
+        deal_order: str = "random",
+        observation: str = "features",
+        reward: str | Reward | Mapping[str, float] = "score",
+        illegal_action: str = "penalize",
+        allow_undo: bool = False,
+        prune: bool = False,
+        max_episode_steps: int = 500,
+        render_mode: str | None = None,
+    ) -> None:
+        self._settings = read_settings(
+            n_cells=n_cells,
+            deals=deals,
+            deal_order=deal_order,
+            observation=observation,
+            reward=reward,
+            illegal_action=illegal_action,
+            allow_undo=allow_undo,
+            prune=prune,
+            max_episode_steps=max_episode_steps,
+            render_mode=render_mode,
+        )
+        self.render_mode = render_mode
+        self.action_space = self._settings.action_space()  # type: ignore[assignment]
+        self.observation_space = self._settings.observation_space()
+        self._rewards = self._settings.reward.table()
+        self._board, self._counters, self._history = new_state()
+        self._mask = np.zeros(self._settings.n_actions, np.int8)
+        self._scratch = np.empty(52, np.uint8)
+        self._stream: np.uint64 | None = None
+        self._position = 0
+        self._steps = 0
+        self._code: str | None = None
+        self._state = "new"
+
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands."""
+        return self._live_game().copy()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, as MaskablePPO asks for them."""
+        return self._mask.astype(np.bool_)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: starts the stream of random deals anew (and a sequence of deals from its first).
+            options: at most one of ``code`` (a game code), ``board`` (a text board, with this environment's
+                ``n_cells``) and ``game`` (a ``Game``, copied with its score and undo history).
+
+        Raises:
+            BoulangerError: an unknown option, more than one, or a position in which nothing is left to play;
+                a malformed code or board raises its own subclass. The episode in play is unchanged.
+        """
+        game = self._given_game(options)
+        super().reset(seed=seed)
+        if seed is not None or self._stream is None:
+            self._stream = self.np_random.integers(2**64, dtype=np.uint64)
+            self._position = 0
+        if game is not None:
+            self._board[:], self._counters[:], self._history[:] = game._board, game._counters, game._history
+            self._code = game.code
+        else:
+            source = self._settings.source
+            self._stream, deal = new_game(
+                self._board,
+                self._counters,
+                self._stream,
+                self._position,
+                source.decks,
+                source.deck_cells,
+                source.n_cells,
+                self._settings.sequential,
+                self._scratch,
+            )
+            self._position += 1
+            self._code = source.code(int(deal))
+        self._steps = 0
+        self._state = "playing"
+        write_mask(self._board, self._counters, self._settings.allow_undo, self._settings.prune, self._mask)
+        return self._observe(), self._info(illegal=False, with_code=True)
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one action: an integer of ``action_space``, legal or not.
+
+        Raises:
+            IllegalMoveError: the action is not an integer of the action space; or, with
+                ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
+            gymnasium.error.ResetNeeded: no episode is being played.
+        """
+        if self._state != "playing":
+            raise ResetNeeded(
+                "the episode has ended: call reset() before the next step()"
+                if self._state == "over"
+                else "call reset() before the first step()"
+            )
+        settings = self._settings
+        number = action_id(action, settings.n_actions)
+        if settings.illegal_action == RAISE:
+            self._refuse_illegal(number)
+        observation: Observation
+        if settings.observation == "features":
+            observation = np.empty(N_FEATURES, np.uint8)
+        else:
+            observation = {}
+        reward, illegal, outcome = _step(
+            self._board,
+            self._counters,
+            self._history,
+            number,
+            self._rewards,
+            settings.illegal_action,
+            settings.allow_undo,
+            settings.prune,
+            self._mask,
+            observation if isinstance(observation, np.ndarray) else _NOTHING,
+        )
+        if isinstance(observation, dict):
+            observation = cards_of(self._board)
+        self._steps += 1
+        terminated = outcome != RUNNING
+        truncated = not terminated and self._steps >= settings.max_episode_steps
+        if truncated:
+            outcome = TRUNCATED
+        over = terminated or truncated
+        info = self._info(illegal=bool(illegal), with_code=over)
+        if over:
+            self._state = "over"
+            info["outcome"] = OUTCOMES[outcome]
+            info["is_success"] = bool(outcome == WON)
+        return observation, float(reward), terminated, truncated, info
+
+    def render(self) -> str | None:
+        """The board as text in ``render_mode="ansi"``, else None.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no game to draw yet.
+        """
+        if self.render_mode is None:
+            gym.logger.warn("render() draws nothing without a render_mode: make the environment with render_mode='ansi'")
+            return None
+        if self._state == "new":
+            raise ResetNeeded("call reset() before the first render()")
+        return render_ansi(self._live_game())
+
+    def _live_game(self) -> Game:
+        return Game(self._board, self._counters, self._history, self._code)
+
+    def _given_game(self, options: dict[str, Any] | None) -> Game | None:
+        """The game that reset's options ask for, checked before anything changes."""
+        if not options:
+            return None
+        unknown = [name for name in options if name not in RESET_OPTIONS]
+        if unknown or len(options) > 1:
+            given = f"option {unknown[0]!r} is unknown" if unknown else f"{len(options)} options are given"
+            raise BoulangerError(f"reset: {given}: it takes one of {', '.join(RESET_OPTIONS)}")
+        if "code" in options:
+            return Game.from_code(options["code"])
+        if "board" in options:
+            game = Game.from_text(options["board"], self._settings.source.n_cells)
+        elif isinstance(options["game"], Game):
+            game = options["game"]
+        else:
+            raise BoulangerError(f"reset: option 'game' is {type(options['game']).__name__}, it must be a Game")
+        if game.outcome is not None:
+            raise BoulangerError(f"reset: the game given is already {game.outcome}: nothing is left to play")
+        return game
+
+    def _refuse_illegal(self, action: int) -> None:
+        if action == UNDO:
+            if not self._mask[UNDO]:
+                raise IllegalMoveError("nothing to undo: no move was played, or the last 100 are already taken back")
+        elif why_illegal(self._board, action) != LEGAL:
+            self.game.push(Move.from_id(action))
+
+    def _observe(self) -> Observation:
+        if self._settings.observation == "cards":
+            return cards_of(self._board)
+        observation = np.empty(N_FEATURES, np.uint8)
+        write_features(self._board, observation)
+        return observation
+
+    def _info(self, *, illegal: bool, with_code: bool) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            "action_mask": self._mask.copy(),
+            "score": int(self._counters[SCORE]),
+            "moves": int(self._counters[MOVES]),
+            "illegal_action": illegal,
+        }
+        if with_code and self._code is not None:
+            info["code"] = self._code
+        return info
+
+
+_NOTHING = np.empty(0, np.uint8)
+
+
+@kernel
+def _step(
+    board: Board,
+    counters: Counters,
+    history: History,
+    action: int,
+    rewards: Array,
+    illegal_action: int,
+    allow_undo: bool,
+    prune: bool,
+    mask: Array,
+    features: Array,
+) -> tuple[float, bool, int]:
+    """``step_game`` and, where asked for, the next ``"features"``, in one call."""
+    result = step_game(board, counters, history, action, rewards, illegal_action, allow_undo, prune, mask)
+    if features.shape[0] > 0:
+        write_features(board, features)
+    return result

@@ -1,0 +1,19 @@
+"""The package's errors. Each message says what was given, what is wrong with it and what would be right."""
+
+from __future__ import annotations
+
+
+class BoulangerError(ValueError):
+    """Base class of every error that this package raises for bad input."""
+
+
+class InvalidCodeError(BoulangerError):
+    """A text that is not a game code, or a deal number outside its scheme's range."""
+
+
+class InvalidBoardError(BoulangerError):
+    """A board that is not a position of the game: cards missing or doubled, or a shape that cannot be."""
+
+
+class IllegalMoveError(BoulangerError):
+    """A move that the rules forbid in this position, or a text or number that names no move."""

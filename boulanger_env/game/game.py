@@ -1,0 +1,399 @@
+"""``Game``: one game of Jeu du Boulanger, the object that people hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernels, text
+from .cards import RANKS, SUIT_NAMES, card_name, suit_of
+from .errors import IllegalMoveError, InvalidBoardError
+from .moves import (
+    FIRST_CELL,
+    N_ACTIONS,
+    N_SOURCES,
+    TO_CELL,
+    TO_FOUNDATION,
+    Move,
+    action_id,
+    parse_notation,
+)
+from .state import (
+    CELL_COUNTS,
+    CELLS,
+    FOUNDATIONS,
+    HEIGHTS,
+    MAX_HEIGHT,
+    MOVES,
+    N_COLUMNS,
+    NO_CELL,
+    SCORE,
+    TABLEAU,
+    Board,
+    Counters,
+    History,
+    new_state,
+)
+
+Dealer = Callable[[str], tuple[str, int, Sequence[int]]]
+"""From a game code to its canonical text, its number of cells and its deck of 52 card ids."""
+
+
+class Game:
+    """A game in play: its cards, score and undo history.
+
+    Games come from :meth:`from_code`, :meth:`from_text`, :meth:`from_columns` or :meth:`from_deck`. Two games are
+    equal when the same cards lie in the same places with as many cells; score, history and code do not count.
+
+    >>> game = Game.from_code("MS-C4-1")
+    >>> game.push(Move.parse("6f"))
+    >>> game.undo()
+    Move(source=5, destination=8, size=1)
+    >>> game == Game.from_code("MS-C4-1")
+    True
+
+    Attributes:
+        code: the code that the game was dealt from, or None for a game given as a board.
+    """
+
+    __slots__ = ("_board", "_counters", "_history", "code")
+    # A mutable object: position_key() is what sets and dicts can hold.
+    __hash__ = None  # type: ignore[assignment]
+
+    _dealer: ClassVar[Dealer | None] = None
+
+    def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
+        """Wrap the rows of a state (``state.py``); they are not copied."""
+        self._board = board
+        self._counters = counters
+        self._history = history
+        self.code = code
+
+    # -- where games come from --------------------------------------------------------------------------------
+
+    @classmethod
+    def register_dealer(cls, dealer: Dealer) -> None:
+        """Set what :meth:`from_code` deals with; ``boulanger_env.deals`` does this when it is imported."""
+        cls._dealer = staticmethod(dealer)
+
+    @classmethod
+    def from_code(cls, code: str) -> Game:
+        """Deal the game with a code such as ``BK1-C4-AAAAA24`` or ``MS-C4-617``.
+
+        Raises:
+            InvalidCodeError: the text is no code, or its number is outside the scheme's range.
+        """
+        assert cls._dealer is not None, "boulanger_env.deals registers the dealer"
+        canonical, n_cells, deck = cls._dealer(code)
+        return cls.from_deck(deck, n_cells, canonical)
+
+    @classmethod
+    def from_deck(cls, deck: Sequence[int], n_cells: int = 4, code: str | None = None) -> Game:
+        """Deal a deck of 52 card ids row by row: card ``i`` goes to column ``i % 8``.
+
+        Raises:
+            InvalidBoardError: not the 52 cards once each, or a number of cells other than 4, 2 and 1.
+        """
+        game = cls.from_columns([deck[i::N_COLUMNS] for i in range(N_COLUMNS)], n_cells=n_cells)
+        game.code = code
+        return game
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Sequence[Sequence[int]],
+        cells: Sequence[int] = (),
+        foundations: Sequence[int] = (0, 0, 0, 0),
+        n_cells: int = 4,
+    ) -> Game:
+        """A game from 8 columns of card ids (last card on top), cells (0 = empty) and foundation ranks.
+
+        Raises:
+            InvalidBoardError: it is no position of the game; the message says why.
+        """
+        if n_cells not in CELL_COUNTS:
+            raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {n_cells!r}")
+        held = [*cells, *[0] * (n_cells - len(cells))]
+        if len(held) != n_cells:
+            raise InvalidBoardError(f"{len(held)} cells are given, but this game has {n_cells}")
+        text.check_position(columns, held, foundations)
+        board, counters, history = new_state()
+        for i, column in enumerate(columns):
+            start = TABLEAU + i * MAX_HEIGHT
+            board[start : start + len(column)] = column
+        board[CELLS : CELLS + 4] = [*held, *[NO_CELL] * (4 - n_cells)]
+        board[FOUNDATIONS : FOUNDATIONS + 4] = foundations
+        kernels.reindex(board)
+        return cls(board, counters, history)
+
+    @classmethod
+    def from_text(cls, board: str, n_cells: int = 4) -> Game:
+        """Read a text board, as ``print(game)`` and FreeCell solvers write it.
+
+        Optional ``Foundations:`` (``Founds:``) and ``Freecells:`` (``FC:``) lines, then one column a line, last
+        card on top, an empty one as ``:``; lines that start with ``#`` are skipped.
+
+        Raises:
+            InvalidBoardError: a line that cannot be read (named by its number), or no position of the game.
+        """
+        columns, cells, foundations = text.read_board(board, n_cells)
+        return cls.from_columns(columns, cells, foundations, n_cells)
+
+    def copy(self) -> Game:
+        """An independent copy with the same score and undo history."""
+        return Game(self._board.copy(), self._counters.copy(), self._history.copy(), self.code)
+
+    # -- what lies where --------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """8 tuples of card ids, last card on top."""
+        rows = self._board[TABLEAU:CELLS].reshape(N_COLUMNS, MAX_HEIGHT)
+        heights = self._board[HEIGHTS : HEIGHTS + N_COLUMNS].tolist()
+        return tuple(tuple(row[:height].tolist()) for row, height in zip(rows, heights, strict=True))
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The card id in each of the game's cells, 0 = empty."""
+        return tuple(card for card in self._board[CELLS : CELLS + 4].tolist() if card != NO_CELL)
+
+    @property
+    def n_cells(self) -> int:
+        """4, 2 or 1."""
+        return len(self.cells)
+
+    @property
+    def foundations(self) -> tuple[int, ...]:
+        """The rank that spades, hearts, diamonds and clubs have reached, 0..13."""
+        return tuple(self._board[FOUNDATIONS : FOUNDATIONS + 4].tolist())
+
+    @property
+    def cards_home(self) -> int:
+        """Cards on the foundations, 0..52."""
+        return sum(self.foundations)
+
+    @property
+    def score(self) -> int:
+        """The app's score: 10 for a card home, 5 for a card from a cell to a column."""
+        return int(self._counters[SCORE])
+
+    @property
+    def moves(self) -> int:
+        """Moves that stand: undone ones are not counted."""
+        return int(self._counters[MOVES])
+
+    @property
+    def last_move(self) -> Move | None:
+        """The move that :meth:`undo` would take back, or None."""
+        action = int(kernels.last_action(self._counters, self._history))
+        return Move.from_id(action) if action >= 0 else None
+
+    # -- how it stands ----------------------------------------------------------------------------------------
+
+    @property
+    def is_won(self) -> bool:
+        """Whether all 52 cards are home."""
+        return self.cards_home == 52
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the game is not won and no legal move is left."""
+        return self.outcome == "stuck"
+
+    @property
+    def outcome(self) -> str | None:
+        """``"won"``, ``"stuck"``, or None while the game can go on."""
+        if self.is_won:
+            return "won"
+        return None if self.legal_mask().any() else "stuck"
+
+    def legal_mask(self, prune: bool = False) -> NDArray[np.int8]:
+        """Fresh int8 array ``(780,)``, 1 for each legal action.
+
+        Args:
+            prune: leave out moves that lead to an equivalent position: all but the leftmost empty column as a
+                target, and a whole column to an empty column.
+        """
+        mask = np.empty(N_ACTIONS, np.int8)
+        kernels.legal_moves(self._board, mask, prune)
+        return mask
+
+    def legal_moves(self) -> list[Move]:
+        """The legal moves in the order of their ids."""
+        return [Move.from_id(action) for action in np.flatnonzero(self.legal_mask()).tolist()]
+
+    def is_legal(self, move: Move) -> bool:
+        """Whether ``move`` may be played now."""
+        return int(kernels.why_illegal(self._board, Move(*move).id)) == kernels.LEGAL
+
+    def position_key(self) -> bytes:
+        """53 bytes, equal for positions that differ only in the order of columns or of cells."""
+        key = np.empty(kernels.KEY_SIZE, np.uint8)
+        kernels.position_key(self._board, key)
+        return key.tobytes()
+
+    # -- play -------------------------------------------------------------------------------------------------
+
+    def push(self, move: Move) -> None:
+        """Play a move.
+
+        Raises:
+            IllegalMoveError: the rules forbid it; the message says which one, and the game is unchanged.
+        """
+        action = Move(*move).id
+        reason = int(kernels.why_illegal(self._board, action))
+        if reason != kernels.LEGAL:
+            raise IllegalMoveError(self._explain(Move.from_id(action), reason))
+        kernels.push(self._board, self._counters, self._history, action)
+
+    def undo(self) -> Move:
+        """Take back the last move with its points, up to 100 in a row; returns it.
+
+        Raises:
+            IllegalMoveError: there is nothing to take back.
+        """
+        action = int(kernels.pop(self._board, self._counters, self._history))
+        if action < 0:
+            raise IllegalMoveError("nothing to undo: no move was played, or the last 100 are already taken back")
+        return Move.from_id(action)
+
+    def tap(self, source: int) -> Move | None:
+        """Send the card of a source (column 0-7, cell 8-11) to its foundation if it may go.
+
+        Returns:
+            The move it made, or None.
+
+        Raises:
+            IllegalMoveError: there is no such source.
+        """
+        move = Move(action_id(source, N_SOURCES), TO_FOUNDATION)
+        if not self.is_legal(move):
+            return None
+        self.push(move)
+        return move
+
+    def double_tap(self, source: int) -> Move | None:
+        """Move one card as the app's double tap does; see :meth:`double_tap_move`.
+
+        Returns:
+            The move it made, or None.
+
+        Raises:
+            IllegalMoveError: there is no such source.
+        """
+        move = self.double_tap_move(source)
+        if move is not None:
+            self.push(move)
+        return move
+
+    def double_tap_move(self, source: int) -> Move | None:
+        """What a double tap on a source would play, without playing it.
+
+        In this order: its foundation, the column that takes the card (only one can), the leftmost empty
+        column, a free cell.
+
+        Raises:
+            IllegalMoveError: there is no such source.
+        """
+        source = action_id(source, N_SOURCES)
+        heights = self._board[HEIGHTS : HEIGHTS + N_COLUMNS].tolist()
+        columns = sorted((d for d in range(N_COLUMNS) if d != source), key=lambda d: heights[d] == 0)
+        targets = [TO_FOUNDATION, *columns, *([TO_CELL] if source < FIRST_CELL else [])]
+        return next((move for d in targets if self.is_legal(move := Move(source, d))), None)
+
+    # -- notation ---------------------------------------------------------------------------------------------
+
+    def notation(self, move: Move) -> str:
+        """Standard notation of a legal move here: ``6b`` names the cell that will be filled.
+
+        A single card that goes to an empty column while a longer run could go is written ``12v1``, so that
+        :meth:`parse_move` reads every text back to its move.
+
+        Raises:
+            IllegalMoveError: the move is not legal here.
+        """
+        move = Move(*move)
+        reason = int(kernels.why_illegal(self._board, move.id))
+        if reason != kernels.LEGAL:
+            raise IllegalMoveError(self._explain(move, reason))
+        if move.destination == TO_CELL:
+            return move.to_text("abcd"[self.cells.index(0)])
+        written = move.to_text()
+        return written if self.parse_move(written) == move else f"{written}v{move.size:x}"
+
+    def parse_move(self, notation: str) -> Move:
+        """Read a move in notation on this board; whether it is legal is for :meth:`push` to say.
+
+        Without a written size, a move between columns takes what the board implies: onto an occupied column
+        the cards that fit on its top, into an empty column the largest group that may go.
+
+        Raises:
+            IllegalMoveError: the text is not a move in notation.
+        """
+        move, sized = parse_notation(notation)
+        if sized or move.source >= FIRST_CELL or move.destination >= N_COLUMNS:
+            return move
+        source, target = self.columns[move.source], self.columns[move.destination]
+        run = int(kernels.run_length(self._board, move.source))
+        if source and target:
+            fitting = target[-1] - source[-1]
+            return move._replace(size=fitting if fitting <= run else 1) if fitting > 0 else move
+        sizes = [k for k in range(1, run + 1) if self.is_legal(move._replace(size=k))]
+        return move._replace(size=sizes[-1]) if sizes else move
+
+    def _explain(self, move: Move, reason: int) -> str:
+        """The words for a refused move."""
+        source, destination, size = move
+        column, target = source + 1, destination + 1
+        cell = "abcd"[source - FIRST_CELL] if source >= FIRST_CELL else ""
+        cards = (self.columns[source] if source < FIRST_CELL else (int(self._board[CELLS + source - FIRST_CELL]),))[-size:]
+        card = cards[0] if cards and 1 <= cards[0] <= 52 else 0
+        name = card_name(card) if card else "no card"
+        parent = f"only {card_name(card + 1)} can take it" if card % 13 else "a king goes only to an empty column"
+        suit = suit_of(card) if card else 0
+        reached = self.foundations[suit]
+        on_top = card_name(self.columns[destination][-1]) if destination < N_COLUMNS and self.columns[destination] else ""
+        free = self.cells.count(0)
+        empty = sum(not c for i, c in enumerate(self.columns) if i != destination)
+        words = {
+            kernels.EMPTY_COLUMN: f"column {column} is empty",
+            kernels.NO_SUCH_CELL: f"there is no cell {cell}: this game has {self.n_cells}",
+            kernels.EMPTY_CELL: f"cell {cell} is empty",
+            kernels.TOO_FEW_CARDS: f"column {column} has fewer than {size} cards",
+            kernels.NOT_A_RUN: f"the top {size} cards of column {column} are not a run: same suit, each one rank lower",
+            kernels.NOT_ON_PARENT: f"{name} does not go on {on_top} of column {target}: {parent}",
+            kernels.TOO_MANY_CARDS: f"{size} cards cannot move together with {free} free cells and {empty} other empty "
+            f"columns: at most {(free + 1) << empty}",
+            kernels.CELLS_FULL: "no cell is free",
+            kernels.NOT_NEXT_HOME: f"{name} is not next on its foundation: {SUIT_NAMES[suit]} need "
+            f"{RANKS[reached] if reached < 13 else 'nothing more'}",
+        }
+        return f"{move} is not legal: {words[reason]}"
+
+    # -- as an object -----------------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        return bool(np.array_equal(self._board, other._board))
+
+    def __str__(self) -> str:
+        """The text board; :meth:`from_text` reads it back."""
+        return text.write_board(self.columns, self.cells, self.foundations)
+
+    def __repr__(self) -> str:
+        origin = f"code {self.code}" if self.code else "from a board"
+        return f"<Game {origin}: {self.moves} moves, score {self.score}, {self.cards_home} cards home>"
+
+    def _repr_html_(self) -> str:
+        """The board for a notebook."""
+        return text.board_html(str(self))
+
+    def __getstate__(self) -> tuple[Board, Counters, History, str | None]:
+        return self._board, self._counters, self._history, self.code
+
+    def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
+        self._board, self._counters, self._history, self.code = state

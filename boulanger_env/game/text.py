@@ -1,0 +1,149 @@
+"""Boards as text, as FreeCell solvers write them.
+
+Optional ``Foundations:`` and ``Freecells:`` lines, then one column a line, last card on top::
+
+    Foundations: H-0 C-2 D-A S-K
+    Freecells: KS - 9C
+    : 5H 3C
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, is_red, parse_card, rank_of, suit_of
+from .errors import InvalidBoardError
+from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
+
+# The suits in the order in which solvers write foundations.
+_FOUNDATION_ORDER = "HCDS"
+_FOUNDATION_RANKS = {"0": 0, **{rank: i + 1 for i, rank in enumerate(RANKS)}, "10": 10}
+_HEADER = re.compile(r"(foundations|founds|freecells|fc)\s*:", re.IGNORECASE)
+_CELL_WIDTH = 4
+
+Position = tuple[list[list[int]], list[int], list[int]]
+
+
+def check_position(columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]) -> None:
+    """Refuse what is no position of the game.
+
+    Args:
+        columns: 8 columns of card ids, last card on top.
+        cells: one entry a cell, 0 for an empty one.
+        foundations: the rank each suit has reached, 0..13.
+
+    Raises:
+        InvalidBoardError: a wrong number of columns, cells or foundations, a column of more than 19 cards, or
+            anything but the 52 cards once each; missing and doubled cards are named.
+    """
+    if len(cells) not in CELL_COUNTS:
+        raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {len(cells)}")
+    if len(columns) != N_COLUMNS:
+        raise InvalidBoardError(f"{len(columns)} columns given: a board has 8 (write an empty one as ':')")
+    if len(foundations) != len(SUITS):
+        raise InvalidBoardError(f"{len(foundations)} foundations given: a board has 4, in the order {SUITS}")
+    for suit, rank in zip(SUITS, foundations, strict=True):
+        if not 0 <= rank <= N_RANKS:
+            raise InvalidBoardError(f"foundation {suit} has rank {rank}: it must be 0 (empty) to 13 (king)")
+    home = [s * N_RANKS + r for s, rank in enumerate(foundations) for r in range(1, rank + 1)]
+    seen = Counter([card for column in columns for card in column] + [c for c in cells if c] + home)
+    strange = [card for card in seen if not 1 <= card <= N_CARDS]
+    if strange:
+        raise InvalidBoardError(f"{strange[0]!r} is not a card id: cards are numbered 1 to 52")
+    missing = [card for card in range(1, N_CARDS + 1) if not seen[card]]
+    doubled = [card for card in sorted(seen) if seen[card] > 1]
+    if missing or doubled:
+        faults = [f"{word} {_names(cards)}" for word, cards in (("missing", missing), ("doubled", doubled)) if cards]
+        raise InvalidBoardError(f"a board holds each of the 52 cards once: {', '.join(faults)}")
+    # No dealt game gets there (7 places, then queen to ace), and a column's row has no more room.
+    for number, column in enumerate(columns, 1):
+        for place, card in enumerate(column, 1):
+            height = place + rank_of(card) - 1 - foundations[suit_of(card)]
+            if height > MAX_HEIGHT:
+                raise InvalidBoardError(
+                    f"column {number} could grow to {height} cards on its {card_name(card)}: no game reaches "
+                    f"more than {MAX_HEIGHT}"
+                )
+
+
+def _names(cards: Iterable[int]) -> str:
+    return " ".join(card_name(card) for card in cards)
+
+
+def read_board(text: str, n_cells: int) -> Position:
+    """Read a text board into ``(columns, cells, foundations)``, without checking that it is complete.
+
+    Raises:
+        InvalidBoardError: a line that cannot be read, named by its number.
+    """
+    if not isinstance(text, str):
+        raise InvalidBoardError(f"a board is a text, not {type(text).__name__}")
+    if n_cells not in CELL_COUNTS:
+        raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {n_cells!r}")
+    columns: list[list[int]] = []
+    headers: dict[str, list[int]] = {}
+    # Blank lines and comments mean nothing: an empty column is written as ':'.
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            header = _HEADER.match(line.strip())
+            if header is None:
+                columns.append([parse_card(name) for name in line.strip().removeprefix(":").split()])
+                continue
+            rest = line.rstrip("\r\n").split(":", 1)[1]
+            is_foundations = header[1].lower().startswith("found")
+            name = "foundations" if is_foundations else "cells"
+            if name in headers:
+                raise InvalidBoardError(f"a second line for the {name}: one is enough")
+            headers[name] = _read_foundations(rest) if is_foundations else _read_cells(rest, n_cells)
+        except InvalidBoardError as error:
+            raise InvalidBoardError(f"line {number}: {error}") from None
+    return columns, headers.get("cells", [0] * n_cells), headers.get("foundations", [0] * 4)
+
+
+def _read_foundations(text: str) -> list[int]:
+    ranks = dict.fromkeys(SUITS, -1)
+    for item in text.upper().split():
+        suit, _, rank = item.partition("-")
+        if suit not in ranks or rank not in _FOUNDATION_RANKS:
+            raise InvalidBoardError(f"{item!r} is not a foundation: write a suit and its top rank, such as H-0 or S-K")
+        if ranks[suit] >= 0:
+            raise InvalidBoardError(f"foundation {suit} is given twice")
+        ranks[suit] = _FOUNDATION_RANKS[rank]
+    return [max(rank, 0) for rank in ranks.values()]
+
+
+def _read_cells(text: str, n_cells: int) -> list[int]:
+    names = text.split()
+    if "-" not in names:
+        # Solvers leave an empty cell blank, four characters wide: that tells which cell a card is in.
+        fields = [text[i : i + _CELL_WIDTH] for i in range(0, len(text), _CELL_WIDTH)]
+        if all(field == field.strip().rjust(len(field)) for field in fields):
+            names = [field.strip() or "-" for field in fields[:n_cells]] + " ".join(fields[n_cells:]).split()
+    if len(names) > n_cells:
+        raise InvalidBoardError(f"{len(names)} cells are given, but this game has {n_cells}")
+    cells = [0 if name == "-" else parse_card(name) for name in names]
+    return cells + [0] * (n_cells - len(cells))
+
+
+def write_board(columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]) -> str:
+    """The text of a position; :func:`read_board` reads it back."""
+    ranks = dict(zip(SUITS, foundations, strict=True))
+    homes = " ".join(f"{suit}-{'0A23456789TJQK'[ranks[suit]]}" for suit in _FOUNDATION_ORDER)
+    held = " ".join(card_name(card) if card else "-" for card in cells)
+    rows = [f": {_names(column)}".rstrip() for column in columns]
+    return "\n".join([f"Foundations: {homes}", f"Freecells: {held}", *rows])
+
+
+def board_html(text: str) -> str:
+    """A text board as a ``<pre>`` with red suits in red, for notebooks."""
+
+    def paint(match: re.Match[str]) -> str:
+        name = match[0]
+        return f'<span style="color:#c62828">{name}</span>' if is_red(parse_card(name)) else name
+
+    return f"<pre>{re.sub(rf'[{RANKS}][{SUITS}]', paint, html.escape(text))}</pre>"
