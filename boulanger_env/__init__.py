@@ -8,7 +8,7 @@ import gymnasium as _gym
 # Also registers how a code becomes a game, for Game.from_code.
 from . import deals as deals
 from .deals import DealSet
-from .envs import BoulangerEnv, Reward
+from .envs import BoulangerEnv, BoulangerVectorEnv, Reward, sample_legal
 from .game import (
     ACTION_TABLE,
     BoulangerError,
@@ -26,6 +26,7 @@ __all__ = [
     "ACTION_TABLE",
     "BoulangerEnv",
     "BoulangerError",
+    "BoulangerVectorEnv",
     "DealSet",
     "Game",
     "IllegalMoveError",
@@ -34,11 +35,13 @@ __all__ = [
     "Move",
     "Reward",
     "__version__",
+    "sample_legal",
 ]
 
 for _n_cells in _CELL_COUNTS:
     _gym.register(
         f"Boulanger-C{_n_cells}-v0",
         entry_point="boulanger_env.envs:BoulangerEnv",
+        vector_entry_point="boulanger_env.envs:BoulangerVectorEnv",
         kwargs={"n_cells": _n_cells},
     )

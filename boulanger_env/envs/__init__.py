@@ -2,14 +2,18 @@
 
 from .observations import FEATURES, N_FEATURES, board_from_observation, feature
 from .rewards import REWARDS, Reward
+from .sampling import sample_legal
 from .single import BoulangerEnv
+from .vector import BoulangerVectorEnv
 
 __all__ = [
     "FEATURES",
     "N_FEATURES",
     "REWARDS",
     "BoulangerEnv",
+    "BoulangerVectorEnv",
     "Reward",
     "board_from_observation",
     "feature",
+    "sample_legal",
 ]

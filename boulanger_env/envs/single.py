@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -132,7 +132,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     ((2076,), 9, 'BK1-C4-AAAAA24')
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             render_mode=render_mode,
         )
         self.render_mode = render_mode
-        self.action_space = self._settings.action_space()  # type: ignore[assignment]
+        self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
         self._rewards = self._settings.reward.table()
         self._board, self._counters, self._history = new_state()
@@ -206,7 +206,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._code = game.code
         else:
             source = self._settings.source
-            self._stream, deal = new_game(
+            stream, deal = new_game(
                 self._board,
                 self._counters,
                 self._stream,
@@ -217,6 +217,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 self._settings.sequential,
                 self._scratch,
             )
+            # Numba hands a uint64 back as an int; given that, it would compile the kernel again for int64.
+            self._stream = np.uint64(stream)
             self._position += 1
             self._code = source.code(int(deal))
         self._steps = 0

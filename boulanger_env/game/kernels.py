@@ -5,9 +5,11 @@ The single environment, the batch, the solver and :class:`~boulanger_env.Game` a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .cards import N_CARDS, N_RANKS, rank_of, suit_of
+from .cards import N_CARDS, N_RANKS, N_SUITS, rank_of, suit_of
 from .jit import i64, kernel
 from .moves import (
     ACTION_TABLE,
@@ -25,18 +27,18 @@ from .state import (
     FOUNDATIONS,
     HEIGHTS,
     HISTORY_SIZE,
-    HOME,
     MAX_CELLS,
     MAX_HEIGHT,
     MOVES,
     N_COLUMNS,
     NO_CARD,
     NO_CELL,
+    RUNS,
     SCORE,
     TABLEAU,
+    TOPS,
     UNDO_HEAD,
     UNDO_LENGTH,
-    WHERE,
     Array,
     Board,
     Counters,
@@ -46,6 +48,14 @@ from .state import (
 RANK = np.array([0, *(rank_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
 SUIT = np.array([0, *(suit_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
 NO_ONE = -1
+NO_PARENT = 255
+PARENT = np.array([NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1))], np.uint8)
+"""The card that each card may be put on, 255 for a king (and for no card)."""
+
+# Masks for eight bytes at a time. Beside a uint64 every operand must be one: with a signed number it turns to float.
+EACH_BYTE = np.uint64(0x0101010101010101)
+LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
+HIGH_BITS = np.uint64(0x8080808080808080)
 
 # What a move is worth, and to whom: rewards and the score are tables over these events.
 EVENT_NONE, EVENT_FROM_CELL, EVENT_FOUNDATION = 0, 1, 2
@@ -72,36 +82,7 @@ KEY_SIZE = N_CARDS + 1
 KEY_BASE, KEY_CELL, KEY_HOME = 0, 53, 54
 
 
-@kernel
-def deal(board: Board, deck: Array, n_cells: int) -> None:
-    """Lay out a deck, uint8 ``(52,)``, row by row on 8 columns, with ``n_cells`` cells and nothing home."""
-    board[:] = 0
-    for i in range(N_CARDS):
-        column = i % N_COLUMNS
-        card = i64(deck[i])
-        board[TABLEAU + column * MAX_HEIGHT + i // N_COLUMNS] = card
-        board[HEIGHTS + column] += 1
-        board[WHERE + card] = column
-    for c in range(n_cells, MAX_CELLS):
-        board[CELLS + c] = NO_CELL
-
-
-@kernel
-def reindex(board: Board) -> None:
-    """Work out HEIGHTS and WHERE from the cards."""
-    board[HEIGHTS:] = 0
-    for card in range(1, N_CARDS + 1):
-        board[WHERE + card] = HOME
-    for column in range(N_COLUMNS):
-        for i in range(MAX_HEIGHT):
-            card = i64(board[TABLEAU + column * MAX_HEIGHT + i])
-            if card != NO_CARD:
-                board[HEIGHTS + column] += 1
-                board[WHERE + card] = column
-    for c in range(MAX_CELLS):
-        card = i64(board[CELLS + c])
-        if card != NO_CARD and card != NO_CELL:
-            board[WHERE + card] = FIRST_CELL + c
+# -- how a position is read -----------------------------------------------------------------------------------
 
 
 @kernel
@@ -109,8 +90,7 @@ def empty_cells(board: Board) -> int:
     """How many of the game's cells are empty."""
     count = 0
     for c in range(MAX_CELLS):
-        if board[CELLS + c] == NO_CARD:
-            count += 1
+        count += board[CELLS + c] == NO_CARD
     return count
 
 
@@ -119,8 +99,7 @@ def empty_columns(board: Board) -> int:
     """How many columns are empty."""
     count = 0
     for column in range(N_COLUMNS):
-        if board[HEIGHTS + column] == 0:
-            count += 1
+        count += board[TOPS + column] == NO_CARD
     return count
 
 
@@ -128,43 +107,74 @@ def empty_columns(board: Board) -> int:
 def cards_home(board: Board) -> int:
     """How many cards lie on the foundations, 0..52."""
     count = 0
-    for suit in range(4):
+    for suit in range(N_SUITS):
         count += i64(board[FOUNDATIONS + suit])
     return count
 
 
 @kernel
-def run_length(board: Board, column: int) -> int:
-    """Cards in the ordered run at the top of a column, 0 when it is empty."""
-    height = i64(board[HEIGHTS + column])
-    if height == 0:
-        return 0
-    top = TABLEAU + column * MAX_HEIGHT + height - 1
-    card = i64(board[top])
-    size = 1
-    while size < height and RANK[card] != N_RANKS and board[top - size] == card + 1:
-        card += 1
-        size += 1
-    return size
-
-
-@kernel
-def parent_column(board: Board, card: int) -> int:
-    """The column whose top is one rank above ``card`` in its suit, or -1."""
-    if RANK[card] == N_RANKS:
-        return NO_ONE
-    column = i64(board[WHERE + card + 1])
-    if column >= N_COLUMNS:
-        return NO_ONE
-    if board[TABLEAU + column * MAX_HEIGHT + i64(board[HEIGHTS + column]) - 1] != card + 1:
-        return NO_ONE
-    return column
+def next_home(board: Board, suit: int) -> int:
+    """The card that a suit's foundation waits for, 255 when it is complete."""
+    rank = i64(board[FOUNDATIONS + suit])
+    return suit * N_RANKS + rank + 1 if rank < N_RANKS else NO_PARENT
 
 
 @kernel
 def goes_home(board: Board, card: int) -> bool:
     """Whether ``card`` is the next of its suit on its foundation."""
     return bool(board[FOUNDATIONS + i64(SUIT[card])] + 1 == RANK[card])
+
+
+@kernel
+def run_length(board: Board, column: int) -> int:
+    """Cards in the ordered run at the top of a column, 0 when it is empty."""
+    return i64(board[RUNS + column])
+
+
+@kernel
+def head_of_run(board: Board, column: int) -> int:
+    """The highest card of the run at the top of a column that is not empty."""
+    return i64(board[TOPS + column]) + i64(board[RUNS + column]) - 1
+
+
+@kernel
+def parent_column(board: Board, card: int) -> int:
+    """The column whose top is one rank above ``card`` in its suit, or -1."""
+    parent = PARENT[card]
+    for column in range(N_COLUMNS):
+        if board[TOPS + column] == parent:
+            return column
+    return NO_ONE
+
+
+# -- which moves are legal ------------------------------------------------------------------------------------
+# Eight top cards are one 64-bit word, so that one comparison serves eight columns: no branch to guess wrong.
+
+
+@kernel
+def top_cards(board: Board) -> Any:
+    """The eight top cards as one uint64, column 0 in the lowest byte."""
+    word = np.uint64(0)
+    for column in range(N_COLUMNS):
+        word |= np.uint64(board[TOPS + column]) << np.uint64(8 * column)
+    return word
+
+
+@kernel
+def bytes_equal(word: Any, byte: int) -> Any:
+    """1 in each byte of a uint64 that equals ``byte``, 0 in the others."""
+    differs = word ^ (np.uint64(byte) * EACH_BYTE)
+    # The highest bit of each byte, set where any bit of the byte is; no carry crosses into the next byte.
+    marked = (((differs & LOW_BITS) + LOW_BITS) | differs) & HIGH_BITS
+    return (marked ^ HIGH_BITS) >> np.uint64(7)
+
+
+@kernel
+def write_bytes(mask: Array, start: int, word: Any) -> int:
+    """Write eight bytes, each 0 or 1, into a mask; returns their sum."""
+    for i in range(N_COLUMNS):
+        mask[start + i] = i64((word >> np.uint64(8 * i)) & np.uint64(1))
+    return i64((word * EACH_BYTE) >> np.uint64(56))
 
 
 @kernel
@@ -182,61 +192,60 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     leftmost as a target, and a whole column to an empty one. What is left is empty only if all is.
     """
     mask[:N_ACTIONS] = 0
-    count = 0
+    tops = top_cards(board)
+    empty = bytes_equal(tops, NO_CARD)
+    n_empty = i64((empty * EACH_BYTE) >> np.uint64(56))
     free = empty_cells(board)
-    empty = empty_columns(board)
-    limit = (free + 1) << empty
-    limit_to_empty = limit >> 1
-    first_empty = 0
-    while empty > 0 and board[HEIGHTS + first_empty] != 0:
-        first_empty += 1
-    last_empty = first_empty if prune else N_COLUMNS - 1
+    limit = (free + 1) << n_empty
+
+    home = np.uint64(0)
+    for suit in range(N_SUITS):
+        home |= bytes_equal(tops, next_home(board, suit))
+    count = write_bytes(mask, COLUMN_HOME, home)
+    if free > 0:
+        count += write_bytes(mask, COLUMN_TO_CELL, empty ^ EACH_BYTE)
 
     for s in range(N_COLUMNS):
-        height = i64(board[HEIGHTS + s])
-        if height == 0:
-            continue
-        top = TABLEAU + s * MAX_HEIGHT + height - 1
-        if goes_home(board, i64(board[top])):
-            mask[COLUMN_HOME + s] = 1
-            count += 1
-        if free > 0:
-            mask[COLUMN_TO_CELL + s] = 1
-            count += 1
         # Onto an occupied column only the whole run can go: its other cards have their parent beneath them.
-        size = run_length(board, s)
-        d = parent_column(board, i64(board[top - size + 1]))
-        if d >= 0 and size <= limit:
-            mask[column_action(s, d, size)] = 1
+        size = i64(board[RUNS + s])
+        onto = bytes_equal(tops, i64(PARENT[head_of_run(board, s)]) if size > 0 else NO_PARENT)
+        if onto != 0 and size <= limit:
+            mask[column_action(s, lowest_byte(onto), size)] = 1
             count += 1
-        if empty > 0:
-            size = min(size, limit_to_empty)
-            if prune and size == height:
-                size -= 1
-            for d in range(first_empty, last_empty + 1):
-                if board[HEIGHTS + d] == 0:
-                    first = column_action(s, d, 1)
-                    for k in range(size):
-                        mask[first + k] = 1
-                    count += size
 
+    target = empty & (~empty + np.uint64(1)) if prune else empty
     for c in range(MAX_CELLS):
         card = i64(board[CELLS + c])
         if card == NO_CARD or card == NO_CELL:
             continue
-        if goes_home(board, card):
-            mask[CELL_HOME + c] = 1
-            count += 1
-        d = parent_column(board, card)
-        if d >= 0:
-            mask[CELL_TO_COLUMN + N_COLUMNS * c + d] = 1
-            count += 1
-        if empty > 0:
-            for d in range(first_empty, last_empty + 1):
-                if board[HEIGHTS + d] == 0:
-                    mask[CELL_TO_COLUMN + N_COLUMNS * c + d] = 1
-                    count += 1
+        onto = bytes_equal(tops, i64(PARENT[card])) | target
+        count += write_bytes(mask, CELL_TO_COLUMN + N_COLUMNS * c, onto)
+        goes = goes_home(board, card)
+        mask[CELL_HOME + c] = goes
+        count += goes
+
+    if n_empty > 0:
+        for s in range(N_COLUMNS):
+            size = min(i64(board[RUNS + s]), limit >> 1)
+            if prune and size == i64(board[HEIGHTS + s]):
+                size -= 1
+            left = target
+            while left != 0 and size > 0:
+                first = column_action(s, lowest_byte(left), 1)
+                for k in range(size):
+                    mask[first + k] = 1
+                count += size
+                left &= left - np.uint64(1)
     return count
+
+
+@kernel
+def lowest_byte(word: Any) -> int:
+    """Index of the lowest byte that is not 0 in a uint64 whose bytes are 0 or 1."""
+    i = 0
+    while (word >> np.uint64(8 * i)) & np.uint64(1) == 0:
+        i += 1
+    return i
 
 
 @kernel
@@ -246,14 +255,12 @@ def why_illegal(board: Board, action: int) -> int:
     destination = i64(ACTION_TABLE[action, 1])
     size = i64(ACTION_TABLE[action, 2])
     if source < N_COLUMNS:
-        height = i64(board[HEIGHTS + source])
-        if height == 0:
+        card = i64(board[TOPS + source])
+        if card == NO_CARD:
             return EMPTY_COLUMN
-        if size > height:
-            return TOO_FEW_CARDS
-        if size > run_length(board, source):
-            return NOT_A_RUN
-        card = i64(board[TABLEAU + source * MAX_HEIGHT + height - size])
+        if size > i64(board[RUNS + source]):
+            return TOO_FEW_CARDS if size > i64(board[HEIGHTS + source]) else NOT_A_RUN
+        card += size - 1
     else:
         card = i64(board[CELLS + source - FIRST_CELL])
         if card == NO_CELL:
@@ -265,77 +272,111 @@ def why_illegal(board: Board, action: int) -> int:
     free = empty_cells(board)
     if destination == TO_CELL:
         return LEGAL if free > 0 else CELLS_FULL
-    empty = empty_columns(board)
-    if board[HEIGHTS + destination] == 0:
-        empty -= 1
-    elif parent_column(board, card) != destination:
+    top = board[TOPS + destination]
+    if top != NO_CARD and top != PARENT[card]:
         return NOT_ON_PARENT
+    if size == 1:
+        return LEGAL
+    empty = empty_columns(board)
+    if top == NO_CARD:
+        empty -= 1
     return LEGAL if size <= (free + 1) << empty else TOO_MANY_CARDS
 
 
-@kernel
-def lift(board: Board, column: int) -> int:
-    """Take the top card off a column."""
-    height = i64(board[HEIGHTS + column]) - 1
-    place = TABLEAU + column * MAX_HEIGHT + height
-    card = i64(board[place])
-    board[place] = NO_CARD
-    board[HEIGHTS + column] = height
-    return card
+# -- how a position changes -----------------------------------------------------------------------------------
 
 
 @kernel
-def put(board: Board, column: int, card: int) -> None:
-    """Put a card on top of a column."""
+def deal(board: Board, deck: Array, n_cells: int) -> None:
+    """Lay out a deck, uint8 ``(52,)``, row by row on 8 columns, with ``n_cells`` cells and nothing home."""
+    board[:] = 0
+    for i in range(N_CARDS):
+        board[TABLEAU + i % N_COLUMNS * MAX_HEIGHT + i // N_COLUMNS] = deck[i]
+    for c in range(n_cells, MAX_CELLS):
+        board[CELLS + c] = NO_CELL
+    for column in range(N_COLUMNS):
+        board[HEIGHTS + column] = N_CARDS // N_COLUMNS + (column < N_CARDS % N_COLUMNS)
+        look_at_top(board, column)
+
+
+@kernel
+def reindex(board: Board) -> None:
+    """Work out HEIGHTS, TOPS and RUNS from the cards."""
+    for column in range(N_COLUMNS):
+        height = 0
+        while height < MAX_HEIGHT and board[TABLEAU + column * MAX_HEIGHT + height] != NO_CARD:
+            height += 1
+        board[HEIGHTS + column] = height
+        look_at_top(board, column)
+
+
+@kernel
+def look_at_top(board: Board, column: int) -> None:
+    """Work out a column's TOPS and RUNS from its cards and its height."""
     height = i64(board[HEIGHTS + column])
-    board[TABLEAU + column * MAX_HEIGHT + height] = card
-    board[HEIGHTS + column] = height + 1
-    board[WHERE + card] = column
+    if height == 0:
+        board[TOPS + column] = NO_CARD
+        board[RUNS + column] = 0
+        return
+    top = TABLEAU + column * MAX_HEIGHT + height - 1
+    card = i64(board[top])
+    board[TOPS + column] = card
+    size = 1
+    while size < height and board[top - size] == PARENT[card]:
+        card += 1
+        size += 1
+    board[RUNS + column] = size
 
 
 @kernel
-def shift(board: Board, source: int, destination: int, size: int) -> None:
-    """Move the top ``size`` cards of one column to another in their order."""
-    height = i64(board[HEIGHTS + source]) - size
-    start = TABLEAU + source * MAX_HEIGHT + height
+def take(board: Board, column: int, size: int) -> None:
+    """Take the top ``size`` cards, a run, off a column."""
+    height = i64(board[HEIGHTS + column]) - size
+    start = TABLEAU + column * MAX_HEIGHT + height
     for i in range(size):
-        put(board, destination, i64(board[start + i]))
         board[start + i] = NO_CARD
-    board[HEIGHTS + source] = height
+    board[HEIGHTS + column] = height
+    if board[RUNS + column] > size:
+        board[RUNS + column] -= size
+        board[TOPS + column] = board[start - 1]
+    else:
+        look_at_top(board, column)
 
 
 @kernel
-def set_cell(board: Board, cell: int, card: int) -> None:
-    """Put a card into a cell."""
-    board[CELLS + cell] = card
-    board[WHERE + card] = FIRST_CELL + cell
+def put(board: Board, column: int, head: int, size: int) -> None:
+    """Put a run of ``size`` cards from ``head`` down on a column."""
+    height = i64(board[HEIGHTS + column])
+    start = TABLEAU + column * MAX_HEIGHT + height
+    for i in range(size):
+        board[start + i] = head - i
+    run = i64(board[RUNS + column]) if board[TOPS + column] == PARENT[head] else 0
+    board[HEIGHTS + column] = height + size
+    board[TOPS + column] = head - size + 1
+    board[RUNS + column] = run + size
 
 
 @kernel
 def apply(board: Board, action: int) -> int:
-    """Play a legal ``action``; returns the card it moved (of a group, the lowest in the column)."""
+    """Play a legal ``action``; returns the card it moved (of a group, the highest)."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
-    if action < COLUMN_TO_CELL:
-        shift(board, source, destination, i64(ACTION_TABLE[action, 2]))
-        top = TABLEAU + destination * MAX_HEIGHT + i64(board[HEIGHTS + destination]) - 1
-        # A run: its head is so many ranks above its top card.
-        return i64(board[top]) + i64(ACTION_TABLE[action, 2]) - 1
+    size = i64(ACTION_TABLE[action, 2])
     if source < N_COLUMNS:
-        card = lift(board, source)
+        card = i64(board[TOPS + source]) + size - 1
+        take(board, source, size)
     else:
         card = i64(board[CELLS + source - FIRST_CELL])
         board[CELLS + source - FIRST_CELL] = NO_CARD
     if destination == TO_FOUNDATION:
         board[FOUNDATIONS + i64(SUIT[card])] += 1
-        board[WHERE + card] = HOME
     elif destination == TO_CELL:
         cell = 0
         while board[CELLS + cell] != NO_CARD:
             cell += 1
-        set_cell(board, cell, card)
+        board[CELLS + cell] = card
     else:
-        put(board, destination, card)
+        put(board, destination, card, size)
     return card
 
 
@@ -344,19 +385,20 @@ def revert(board: Board, action: int, card: int) -> None:
     """Take back ``action``, which moved ``card`` and was the last move."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
-    if action < COLUMN_TO_CELL:
-        shift(board, destination, source, i64(ACTION_TABLE[action, 2]))
-        return
+    size = i64(ACTION_TABLE[action, 2])
     if destination == TO_FOUNDATION:
         board[FOUNDATIONS + i64(SUIT[card])] -= 1
     elif destination == TO_CELL:
-        board[CELLS + i64(board[WHERE + card]) - FIRST_CELL] = NO_CARD
+        cell = 0
+        while board[CELLS + cell] != card:
+            cell += 1
+        board[CELLS + cell] = NO_CARD
     else:
-        lift(board, destination)
+        take(board, destination, size)
     if source < N_COLUMNS:
-        put(board, source, card)
+        put(board, source, card, size)
     else:
-        set_cell(board, source - FIRST_CELL, card)
+        board[CELLS + source - FIRST_CELL] = card
 
 
 @kernel

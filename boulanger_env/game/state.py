@@ -1,16 +1,17 @@
 """The layout of one game's state: three rows of plain numbers.
 
-``board``: uint8 ``(BOARD_SIZE,)``. The cards, with two indexes that kernels would otherwise search for:
+``board``: uint8 ``(BOARD_SIZE,)``: the cards, and of each column what the rules ask for most often:
 
-===============  ==========  ==================================================================
-bytes            name        content
-===============  ==========  ==================================================================
-0-151            TABLEAU     8 columns of 19 places, first card first, 0 above the top card
-152-155          CELLS       4 free cells: a card, 0 = empty, 53 = a cell this game does not have
-156-159          FOUNDATIONS the rank each suit has reached, 0..13
-160-167          HEIGHTS     cards in each column
-168-220          WHERE       by card id: 0-7 its column, 8-11 its cell, 12 its foundation
-===============  ==========  ==================================================================
+=======  ===========  ==================================================================
+bytes    name         content
+=======  ===========  ==================================================================
+0-151    TABLEAU      8 columns of 19 places, first card first, 0 above the top card
+152-155  CELLS        4 free cells: a card, 0 = empty, 53 = a cell this game does not have
+156-159  FOUNDATIONS  the rank each suit has reached, 0..13
+160-167  HEIGHTS      cards in each column
+168-175  TOPS         the top card of each column, 0 = empty
+176-183  RUNS         cards in the ordered run at the top of each column
+=======  ===========  ==================================================================
 
 ``counters``: int32 ``(N_COUNTERS,)``: score, standing moves, undo steps kept, and where the next one goes.
 
@@ -40,12 +41,12 @@ TABLEAU = 0
 CELLS = TABLEAU + N_COLUMNS * MAX_HEIGHT
 FOUNDATIONS = CELLS + MAX_CELLS
 HEIGHTS = FOUNDATIONS + 4
-WHERE = HEIGHTS + N_COLUMNS
-BOARD_SIZE = 224  # WHERE ends at 221; rows of a batch stay aligned to 8 bytes
+TOPS = HEIGHTS + N_COLUMNS
+RUNS = TOPS + N_COLUMNS
+BOARD_SIZE = RUNS + N_COLUMNS
 
 NO_CARD = 0
 NO_CELL = 53
-HOME = 12
 
 SCORE = 0
 MOVES = 1

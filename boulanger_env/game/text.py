@@ -121,6 +121,7 @@ def _read_cells(text: str, n_cells: int) -> list[int]:
     names = text.split()
     if "-" not in names:
         # Solvers leave an empty cell blank, four characters wide: that tells which cell a card is in.
+        text = text.rstrip()
         fields = [text[i : i + _CELL_WIDTH] for i in range(0, len(text), _CELL_WIDTH)]
         if all(field == field.strip().rjust(len(field)) for field in fields):
             names = [field.strip() or "-" for field in fields[:n_cells]] + " ".join(fields[n_cells:]).split()

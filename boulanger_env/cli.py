@@ -1,0 +1,163 @@
+"""The ``boulanger`` command: what each command takes; the work is done by the modules it calls.
+
+A command imports its module inside, so that one that only draws a board does not wait for a training library.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NoReturn
+
+try:
+    import rich  # noqa: F401 - typer writes its help with it
+    import typer
+    from typer.core import TyperGroup
+except ModuleNotFoundError as error:
+    raise SystemExit(f'boulanger needs {error.name}: pip install "boulanger-env[cli]"') from None
+
+from boulanger_env.game import BoulangerError, Game
+from boulanger_env.game.cards import SUIT_SYMBOLS
+from boulanger_env.render import render_ansi
+from boulanger_env.render.ansi import color_by_default
+
+# The extra that brings a library which only some commands need.
+_EXTRAS = {
+    "torch": "train",
+    "stable_baselines3": "train",
+    "sb3_contrib": "train",
+    "tqdm": "train",
+    "matplotlib": "bench",
+    "scipy": "bench",
+}
+
+
+class _Commands(TyperGroup):
+    """The commands, with errors of input and files as one line on stderr and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; typer ends without a word.
+            raise
+        except OSError as error:
+            _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        except BoulangerError as error:
+            _fail(str(error))
+        except ModuleNotFoundError as error:
+            library = (error.name or "").split(".")[0]
+            if library not in _EXTRAS:
+                raise
+            _fail(f'this needs {library}: pip install "boulanger-env[{_EXTRAS[library]}]"')
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo("Error: " + " ".join(message.splitlines()), err=True)
+    raise typer.Exit(1)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Jeu du Boulanger (Baker's Game): deal it and play it.",
+)
+
+Code = Annotated[
+    str, typer.Argument(help="Game code, such as BK1-C4-AAAAA24 or MS-C4-617.", show_default=False)
+]
+Ascii = Annotated[bool, typer.Option("--ascii", help="Letters SHDC instead of suit symbols.")]
+Color = Annotated[
+    bool | None,
+    typer.Option(
+        "--color/--no-color",
+        help="Colours or none. [default: in a terminal, unless NO_COLOR is set]",
+        show_default=False,
+    ),
+]
+
+
+class _Look(NamedTuple):
+    color: bool
+    ascii: bool
+    terminal: bool
+    """Whether the output goes to a terminal that understands escape codes."""
+
+
+def _look(ascii: bool, color: bool | None) -> _Look:
+    """What was asked for, and otherwise what the output can show."""
+    terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    try:
+        SUIT_SYMBOLS.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        ascii = True
+    return _Look(terminal and color_by_default() if color is None else color, ascii, terminal)
+
+
+@app.callback()
+def _app() -> None:
+    """Jeu du Boulanger (Baker's Game): deal it and play it."""
+
+
+@app.command()
+def deal(
+    code: Code,
+    text: Annotated[
+        bool, typer.Option("--text", help="The plain text board that FreeCell solvers read.")
+    ] = False,
+    ascii: Ascii = False,
+    color: Color = None,
+) -> None:
+    """Print the board of a game.
+
+    \b
+    Examples:
+      boulanger deal BK1-C4-AAAAA24
+      boulanger deal MS-C2-617 --text > board.txt
+    """
+    game = Game.from_code(code)
+    look = _look(ascii, color)
+    board = str(game) if text else render_ansi(game, color=look.color, ascii=look.ascii)
+    typer.echo(board, color=look.color)
+
+
+@app.command()
+def play(
+    code: Annotated[
+        str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
+    ] = None,
+    cells: Annotated[
+        int | None, typer.Option(help="A new random game with 4, 2 or 1 cells; with --board, its cells.")
+    ] = None,
+    new: Annotated[bool, typer.Option("--new", help="From the start, not from where it was left.")] = False,
+    board: Annotated[Path | None, typer.Option(help="Play from the text board in a file.")] = None,
+    ascii: Ascii = False,
+    color: Color = None,
+) -> None:
+    """Play in the terminal.
+
+    Moves are typed in notation (76, 12v3, 6a, bh); h shows all that can be typed. The game is saved after
+    every move, and goes on where it was left.
+
+    \b
+    Examples:
+      boulanger play                 go on with the last game, or start a random one
+      boulanger play --new           another random game; the last one is kept
+      boulanger play --cells 2       a random game with two cells
+      boulanger play MS-C4-617       this game, from where it was left
+    """
+    from boulanger_env import play as terminal
+
+    session = terminal.open_session(code, cells, board, new)
+    look = _look(ascii, color)
+    terminal.play(session, color=look.color, ascii=look.ascii, clear=look.terminal and sys.stdin.isatty())
+
+
+def main() -> None:
+    """Run the command line of this process."""
+    app(prog_name="boulanger")

@@ -1,0 +1,43 @@
+"""Where games come from: game codes, the schemes behind them, and named sets of codes."""
+
+from __future__ import annotations
+
+from boulanger_env.game.game import Game
+
+from .codes import (
+    SCHEMES,
+    GameCode,
+    Scheme,
+    code_range,
+    deal_bk1,
+    deal_code,
+    draw_bk1_number,
+    format_code,
+    parse_code,
+    splitmix64_next,
+    uniform_below,
+)
+from .microsoft import deal_microsoft
+from .sets import DealSet, as_deal_set, load, set_names
+
+__all__ = [
+    "SCHEMES",
+    "DealSet",
+    "GameCode",
+    "Scheme",
+    "as_deal_set",
+    "code_range",
+    "deal_bk1",
+    "deal_code",
+    "deal_microsoft",
+    "draw_bk1_number",
+    "format_code",
+    "load",
+    "parse_code",
+    "set_names",
+    "splitmix64_next",
+    "uniform_below",
+]
+
+# ``Game.from_code`` deals through this; the game package itself imports nothing from here.
+Game.register_dealer(deal_code)

@@ -1,0 +1,222 @@
+"""Sets of deals: a name and game codes in a fixed order, computed from a table or read from a text file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.errors import BoulangerError, InvalidCodeError
+from boulanger_env.game.state import CELL_COUNTS
+
+from .codes import SCHEMES, code_range, parse_code
+
+_NAME_LINE = "# name:"
+
+# Name of a built-in set -> its first code and how many follow each other from there. Nothing is chosen or left
+# out: these sets hold winnable and unwinnable deals alike. Random draws never reach the VAL and TST ranges.
+_RANGES: dict[str, tuple[str, int]] = {
+    name.format(n): (first.format(n), count)
+    for n in CELL_COUNTS
+    for name, first, count in (
+        ("c{}-validation-100", "BK1-C{}-VALAAAA", 100),
+        ("c{}-validation-all", "BK1-C{}-VALAAAA", 1000),
+        ("c{}-test-100", "BK1-C{}-TSTAAAA", 100),
+        ("c{}-test-all", "BK1-C{}-TSTAAAA", 1000),
+        ("microsoft-c{}-1000", "MS-C{}-1", 1000),
+    )
+}
+
+
+@dataclass(frozen=True)
+class DealSet:
+    """A named, unchangeable sequence of game codes.
+
+    Codes are kept in their canonical form. Two sets are equal when name and codes are; a slice is a set again,
+    an index gives a code.
+
+    Args:
+        name: one line of text.
+        codes: game codes, in any case. A code may come more than once.
+
+    Raises:
+        InvalidCodeError: one of the codes is not a game code; the message gives its place.
+
+    >>> deals = DealSet("two", ["ms-c4-1", "BK1-C2-BOULANG"])
+    >>> deals[0], len(deals), deals[1:].codes
+    ('MS-C4-1', 2, ('BK1-C2-BOULANG',))
+    """
+
+    name: str
+    codes: tuple[str, ...]
+
+    def __init__(self, name: str, codes: Iterable[str]) -> None:
+        if not isinstance(name, str) or name != name.strip() or not name or not name.isprintable():
+            raise BoulangerError(
+                f"{name!r} cannot name a deal set; a name is one line of text, such as 'my deals'"
+            )
+        if isinstance(codes, str):
+            raise BoulangerError(f"the codes of a deal set are a list: [{codes!r}], not {codes!r}")
+        canonical = []
+        for place, code in enumerate(codes):
+            try:
+                canonical.append(str(parse_code(code)))
+            except InvalidCodeError as error:
+                raise InvalidCodeError(f"deal set {name!r}, place {place}: {error}") from None
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "codes", tuple(canonical))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> DealSet: ...
+    def __getitem__(self, index: int | slice) -> str | DealSet:
+        if not isinstance(index, slice):
+            return self.codes[index]
+        start, stop, step = index.indices(len(self))
+        shown = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{step}"
+        return DealSet(f"{self.name}[{shown}]", self.codes[index])
+
+    def __repr__(self) -> str:
+        return f"DealSet({self.name!r}, {len(self)} deals, fingerprint {self.fingerprint})"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits from the SHA-256 of the codes: equal for the same codes in the same order.
+
+        >>> load("c4-validation-100").fingerprint == load("c4-validation-all")[:100].fingerprint
+        True
+        """
+        return hashlib.sha256("\n".join(self.codes).encode()).hexdigest()[:16]
+
+    def decks(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Deal every game of the set.
+
+        Returns:
+            The decks, uint8 (n, 52), first dealt card first, and the cell counts, uint8 (n,).
+        """
+        decks = np.zeros((len(self), 52), np.uint8)
+        n_cells = np.zeros(len(self), np.uint8)
+        for i, text in enumerate(self.codes):
+            code = parse_code(text)
+            SCHEMES[code.scheme].deal(code.number, decks[i])
+            n_cells[i] = code.n_cells
+        return decks, n_cells
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str]) -> DealSet:
+        """The built-in set of a name, or the set in a text file.
+
+        A file has a code a line; blank lines, and what follows a ``#``, are passed over. A line
+        ``# name: my deals`` names the set, else the file's name does. A built-in name comes before a file
+        of the same name; a ``Path`` is always a file.
+
+        Raises:
+            InvalidCodeError: a line of the file is not a code (the message gives file and line), or there is none.
+            BoulangerError: there is no such set or file, or the file is not text.
+        """
+        if isinstance(source, str) and source in _RANGES:
+            return cls(source, code_range(*_RANGES[source]))
+        path = Path(source)
+        if not path.is_file():
+            raise BoulangerError(
+                f"there is no deal set and no file {os.fspath(source)!r}; "
+                f"built-in sets are {', '.join(set_names())}, and a single code is given as a list: ['MS-C4-617']"
+            )
+        return cls._read(path)
+
+    @classmethod
+    def _read(cls, path: Path) -> DealSet:
+        name, codes = path.stem, []
+        try:
+            with open(path, encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.startswith(_NAME_LINE):
+                        name = line[len(_NAME_LINE) :].strip() or name
+                    code = line.split("#", 1)[0].strip()
+                    if not code:
+                        continue
+                    try:
+                        codes.append(str(parse_code(code)))
+                    except InvalidCodeError as error:
+                        raise InvalidCodeError(f"{path}, line {number}: {error}") from None
+        except UnicodeDecodeError:
+            raise BoulangerError(
+                f"{path} is not a text file in UTF-8; a deal file has a game code a line"
+            ) from None
+        if not codes:
+            raise InvalidCodeError(f"{path} holds no game codes; a deal file has a game code a line")
+        return cls(name, codes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the set as a text file that ``load`` reads back as an equal set.
+
+        The file is there whole or not at all: an earlier one is replaced only once the new one is complete.
+
+        Raises:
+            BoulangerError: the set is empty.
+            OSError: the file cannot be written.
+        """
+        if not self.codes:
+            raise BoulangerError(f"deal set {self.name!r} is empty; only a set with codes can be saved")
+        text = "\n".join((f"{_NAME_LINE} {self.name}", f"# {len(self)} deals", *self.codes, ""))
+        target = Path(path)
+        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            with open(partial, "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def load(source: str | os.PathLike[str]) -> DealSet:
+    """The built-in set of a name, or the set in a text file: see :meth:`DealSet.load`.
+
+    >>> deals = load("c4-validation-100")
+    >>> deals[0], deals[99], len(deals)
+    ('BK1-C4-VALAAAA', 'BK1-C4-VALAADD', 100)
+    """
+    return DealSet.load(source)
+
+
+def set_names() -> tuple[str, ...]:
+    """The names of the built-in sets."""
+    return tuple(_RANGES)
+
+
+def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> DealSet:
+    """What a ``deals`` keyword may be, as a set: a set's name or file, a ``DealSet``, or codes.
+
+    Raises:
+        BoulangerError: it is none of these, or it holds no deal.
+
+    >>> as_deal_set(["MS-C4-617"])[0]
+    'MS-C4-617'
+    """
+    if isinstance(deals, (str, os.PathLike)):
+        deals = load(deals)
+    elif not isinstance(deals, DealSet):
+        if not isinstance(deals, Iterable):
+            raise BoulangerError(f"deals are a set's name, a DealSet or a list of codes, not {deals!r}")
+        deals = DealSet("codes", deals)
+    if not deals.codes:
+        raise BoulangerError(f"deal set {deals.name!r} is empty; at least one deal is needed")
+    return deals

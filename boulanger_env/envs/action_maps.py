@@ -1,0 +1,216 @@
+"""Other names for the same moves, compiled: by the card that moves, and by a double tap on a source.
+
+The kernels work on one game's row, like those of ``game/kernels.py``; ``boulanger_env.wrappers`` puts them before an
+environment.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.cards import N_CARDS, N_RANKS, rank_of
+from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.kernels import (
+    LEGAL,
+    NO_ONE,
+    RANK,
+    SUIT,
+    column_action,
+    empty_cells,
+    goes_home,
+    parent_column,
+    why_illegal,
+)
+from boulanger_env.game.moves import (
+    ACTION_TABLE,
+    CELL_HOME,
+    CELL_TO_COLUMN,
+    COLUMN_HOME,
+    COLUMN_TO_CELL,
+    FIRST_CELL,
+    N_ACTIONS,
+    N_SOURCES,
+    TO_CELL,
+    TO_FOUNDATION,
+    Move,
+)
+from boulanger_env.game.state import (
+    CELLS,
+    FOUNDATIONS,
+    HISTORY_SIZE,
+    MAX_CELLS,
+    N_COLUMNS,
+    NO_CARD,
+    RUNS,
+    TOPS,
+    UNDO_HEAD,
+    UNDO_LENGTH,
+    Array,
+    Board,
+    Counters,
+    History,
+)
+
+# Where a card action sends its card.
+ONTO_PARENT, INTO_EMPTY, INTO_CELL, ONTO_FOUNDATION = range(4)
+
+_KINDS = (
+    *((card, ONTO_PARENT) for card in range(1, N_CARDS + 1) if rank_of(card) < N_RANKS),
+    *((card, kind) for kind in (INTO_EMPTY, INTO_CELL, ONTO_FOUNDATION) for card in range(1, N_CARDS + 1)),
+)
+CARD_ACTION_TABLE: NDArray[np.int8] = np.array(_KINDS, np.int8)
+"""Read-only int8 array ``(204, 2)``: the card of each card action, and where it goes: 0 = onto its parent,
+1 = to an empty column, 2 = to a cell, 3 = home."""
+CARD_ACTION_TABLE.flags.writeable = False
+
+N_CARD_ACTIONS = len(_KINDS)
+_FIRST_EMPTY, _FIRST_IN_CELL, _FIRST_HOME = 48, 100, 152
+
+# Why a card action is no move of the board: answered below zero by base_action.
+IS_HOME, COVERED, PARENT_COVERED, NO_EMPTY_COLUMN, ALREADY_IN_CELL = -1, -2, -3, -4, -5
+
+# Two moves of one card that take each other back are never legal at once: only in the mask of a finished episode.
+_THERE, _BACK = Move(0, 1).id, Move(1, 0).id
+
+
+@kernel
+def never_legal(board: Board) -> int:
+    """An action id that is illegal on this board."""
+    return _THERE if why_illegal(board, _THERE) != LEGAL else _BACK
+
+
+@kernel
+def first_empty_column(board: Board) -> int:
+    """The leftmost empty column, or -1."""
+    for column in range(N_COLUMNS):
+        if board[TOPS + column] == NO_CARD:
+            return column
+    return NO_ONE
+
+
+@kernel
+def to_column(source: int, destination: int, size: int) -> int:
+    """Action id of a move to a column, from a column or (with size 1) from a cell."""
+    if source < FIRST_CELL:
+        return column_action(source, destination, size)
+    return CELL_TO_COLUMN + (source - FIRST_CELL) * N_COLUMNS + destination
+
+
+@kernel
+def to_foundation(source: int) -> int:
+    """Action id of a source's foundation move."""
+    return COLUMN_HOME + source if source < FIRST_CELL else CELL_HOME + source - FIRST_CELL
+
+
+@kernel
+def base_action(board: Board, action: int) -> int:
+    """The base action (0..779) that a card action (0..203) stands for, legal or not, or why there is none (below 0)."""
+    card = i64(CARD_ACTION_TABLE[action, 0])
+    kind = i64(CARD_ACTION_TABLE[action, 1])
+    if board[FOUNDATIONS + i64(SUIT[card])] >= RANK[card]:
+        return IS_HOME
+    source, size = NO_ONE, 1
+    for c in range(MAX_CELLS):
+        if board[CELLS + c] == card:
+            source = FIRST_CELL + c
+    for column in range(N_COLUMNS):
+        above = card - i64(board[TOPS + column])
+        if 0 <= above < board[RUNS + column]:
+            source, size = column, above + 1
+    if source < 0 or (size > 1 and kind >= INTO_CELL):
+        return COVERED
+    if kind == ONTO_PARENT:
+        column = parent_column(board, card)
+        return PARENT_COVERED if column < 0 else to_column(source, column, size)
+    if kind == INTO_EMPTY:
+        column = first_empty_column(board)
+        return NO_EMPTY_COLUMN if column < 0 else to_column(source, column, size)
+    if kind == INTO_CELL:
+        return COLUMN_TO_CELL + source if source < FIRST_CELL else ALREADY_IN_CELL
+    return to_foundation(source)
+
+
+@kernel
+def card_action(board: Board, action: int) -> int:
+    """The card action (0..203) of a legal base action (0..779). Empty columns are all one to it."""
+    source = i64(ACTION_TABLE[action, 0])
+    destination = i64(ACTION_TABLE[action, 1])
+    if source < FIRST_CELL:
+        card = i64(board[TOPS + source]) + i64(ACTION_TABLE[action, 2]) - 1
+    else:
+        card = i64(board[CELLS + source - FIRST_CELL])
+    if destination == TO_FOUNDATION:
+        return _FIRST_HOME + card - 1
+    if destination == TO_CELL:
+        return _FIRST_IN_CELL + card - 1
+    if board[TOPS + destination] == NO_CARD:
+        return _FIRST_EMPTY + card - 1
+    return i64(SUIT[card]) * (N_RANKS - 1) + i64(RANK[card]) - 1
+
+
+@kernel
+def card_mask(board: Board, mask: Array, out: Array) -> None:
+    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of card actions, ``(204,)`` or ``(205,)``."""
+    if mask[_THERE] and mask[_BACK]:
+        out[:] = 1
+        return
+    out[:] = 0
+    for action in range(N_ACTIONS):
+        if mask[action]:
+            out[card_action(board, action)] = 1
+    if out.shape[0] > N_CARD_ACTIONS:
+        out[N_CARD_ACTIONS] = mask[N_ACTIONS]
+
+
+@kernel
+def tap_action(board: Board, source: int) -> int:
+    """The action that a double tap on a source (0..11) plays.
+
+    Where it plays none, the source's foundation move, which is illegal then.
+    """
+    home = to_foundation(source)
+    card = i64(board[TOPS + source] if source < FIRST_CELL else board[CELLS + source - FIRST_CELL])
+    if not 1 <= card <= N_CARDS or goes_home(board, card):
+        return home
+    column = parent_column(board, card)
+    if column < 0:
+        column = first_empty_column(board)
+    if column >= 0:
+        return to_column(source, column, 1)
+    if source < FIRST_CELL and empty_cells(board) > 0:
+        return COLUMN_TO_CELL + source
+    return home
+
+
+@kernel
+def tap_mask(board: Board, mask: Array, out: Array) -> None:
+    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of double taps, ``(12,)`` or ``(13,)``."""
+    if mask[_THERE] and mask[_BACK]:
+        out[:] = 1
+        return
+    for source in range(N_SOURCES):
+        out[source] = mask[tap_action(board, source)]
+    if out.shape[0] > N_SOURCES:
+        out[N_SOURCES] = mask[N_ACTIONS]
+
+
+@kernel
+def foundation_action(board: Board) -> int:
+    """The first legal foundation move, or -1."""
+    for source in range(N_SOURCES):
+        action = to_foundation(source)
+        if why_illegal(board, action) == LEGAL:
+            return action
+    return NO_ONE
+
+
+@kernel
+def undo_span(counters: Counters, history: History) -> int:
+    """Moves back to the last one that was no foundation move, itself included; 0 when undo does not reach one."""
+    place = i64(counters[UNDO_HEAD])
+    for back in range(i64(counters[UNDO_LENGTH])):
+        place = HISTORY_SIZE - 1 if place == 0 else place - 1
+        if ACTION_TABLE[i64(history[place]) & 1023, 1] != TO_FOUNDATION:
+            return back + 1
+    return 0

@@ -1,0 +1,570 @@
+"""``BoulangerVectorEnv``: many games a step, in one compiled call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from operator import index
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.game import Game
+from boulanger_env.game.moves import UNDO, Move
+from boulanger_env.game.state import (
+    BOARD_SIZE,
+    CELLS,
+    HISTORY_SIZE,
+    MAX_CELLS,
+    MAX_HEIGHT,
+    MOVES,
+    N_COLUMNS,
+    N_COUNTERS,
+    SCORE,
+    TABLEAU,
+)
+from boulanger_env.render.ansi import render_ansi
+
+from .batch import (
+    B_END_ILLEGAL,
+    B_ENDED,
+    B_ILLEGAL,
+    B_NAMED,
+    B_TERMINATED,
+    B_TRUNCATED,
+    B_WON,
+    CODE_LENGTH,
+    DISABLED,
+    EPISODE,
+    F_RETURN,
+    F_REWARD,
+    GIVEN,
+    I_END_DEAL,
+    I_END_MOVES,
+    I_END_SCORE,
+    I_LENGTH,
+    I_MOVES,
+    I_OUTCOME,
+    I_SCORE,
+    N_BOOLS,
+    N_FLOATS,
+    N_INTS,
+    NEXT_STEP,
+    SAME_STEP,
+    first_illegal,
+    observe_all,
+    start_games,
+    step_batch,
+    write_codes,
+    write_masks,
+)
+from .observations import N_FEATURES, Observation
+from .rewards import Reward
+from .settings import RENDER_MODES, Deals, read_settings
+from .stepping import OUTCOMES, RAISE, RUNNING
+
+_AUTORESET = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+_OUTCOME_TEXT = np.array([outcome or "" for outcome in OUTCOMES])
+RESET_OPTIONS = ("codes", "reset_mask")
+
+
+class Frames(NamedTuple):
+    """Arrays for a batch of masks and observations; those of the other observation are empty."""
+
+    mask: NDArray[np.int8]
+    features: NDArray[np.uint8]
+    tableau: NDArray[np.uint8]
+    cells: NDArray[np.uint8]
+    foundations: NDArray[np.uint8]
+
+    def observation(self) -> Observation:
+        """The observation that was written."""
+        if self.features.shape[1]:
+            return self.features
+        n = self.tableau.shape[0]
+        return {
+            "tableau": self.tableau.reshape(n, N_COLUMNS, MAX_HEIGHT),
+            "cells": self.cells,
+            "foundations": self.foundations,
+        }
+
+
+class Events(NamedTuple):
+    """What a step did; see ``step_batch`` for the rows."""
+
+    ints: NDArray[np.int64]
+    floats: NDArray[np.float64]
+    bools: NDArray[np.bool_]
+
+
+class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+    """A batch of games of Jeu du Boulanger; each plays exactly as a ``BoulangerEnv`` with the same keywords does.
+
+    Rules, spaces, rewards and keywords are those of :class:`BoulangerEnv`, whose documentation they are in. The
+    whole step is one compiled call: moves, rewards, masks, observations, and the next deals too.
+
+    **Seeds.** Sub-environment ``i`` of ``reset(seed=s)`` plays the games of a single environment seeded ``s + i``,
+    those after an autoreset included. In a sequence of deals it plays deals ``i``, ``i + n``, ``i + 2n``, ...
+
+    **Infos.** Each key of the single environment's info is an array with an entry a game, with a bool array under
+    ``"_" + key`` that marks the entries that count. ``action_mask`` is int8 ``(n, 780)``. On the last step of an
+    episode there are also ``episode_return`` (float64) and ``episode_length`` (int64, actions). With SAME_STEP, what
+    belongs to the episode that ended is in ``final_info``, with its own keys and masks, and ``final_obs`` holds its
+    last observation (an object array). With NEXT_STEP the action sent to a game that has ended is ignored.
+
+    Args:
+        num_envs: games in the batch, n.
+        n_cells: and all other keywords down to ``render_mode``: see :class:`BoulangerEnv`.
+        autoreset_mode: a member of ``gymnasium.vector.AutoresetMode`` or its value.
+        num_threads: threads that share the games; it changes nothing in the results.
+        copy: hand out fresh arrays. False: observations, masks, rewards and infos are the same arrays at every
+            step, overwritten by the next.
+
+    Raises:
+        BoulangerError: a keyword has a value that it cannot have.
+
+    >>> envs = BoulangerVectorEnv(3, observation="cards")
+    >>> observations, infos = envs.reset(seed=7)
+    >>> observations["tableau"].shape, infos["action_mask"].shape
+    ((3, 8, 19), (3, 780))
+    >>> from boulanger_env.envs import sample_legal
+    >>> actions = sample_legal(infos["action_mask"], np.arange(3, dtype=np.uint64))
+    >>> observations, rewards, terminations, truncations, infos = envs.step(actions)
+    >>> infos["moves"]
+    array([1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        n_cells: int = 4,
+        *,
+        deals: Deals = None,
+        deal_order: str = "random",
+        observation: str = "features",
+        reward: str | Reward | Mapping[str, float] = "score",
+        illegal_action: str = "penalize",
+        allow_undo: bool = False,
+        prune: bool = False,
+        max_episode_steps: int = 500,
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        num_threads: int = 1,
+        copy: bool = True,
+    ) -> None:
+        self.num_envs = _at_least_one("num_envs", num_envs)
+        self._settings = settings = read_settings(
+            n_cells=n_cells,
+            deals=deals,
+            deal_order=deal_order,
+            observation=observation,
+            reward=reward,
+            illegal_action=illegal_action,
+            allow_undo=allow_undo,
+            prune=prune,
+            max_episode_steps=max_episode_steps,
+            render_mode=render_mode,
+        )
+        self.num_threads = min(_at_least_one("num_threads", num_threads), self.num_envs)
+        self.copy = bool(copy)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(str(mode) for mode in AutoresetMode)
+            raise BoulangerError(f"autoreset_mode={autoreset_mode!r} is unknown: choose one of {modes}") from None
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 4,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.render_mode = render_mode
+        self.single_action_space = settings.action_space()
+        self.single_observation_space = settings.observation_space()
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+
+        n = self.num_envs
+        self._rewards = settings.reward.table()
+        self._boards = np.zeros((n, BOARD_SIZE), np.uint8)
+        self._counters = np.zeros((n, N_COUNTERS), np.int32)
+        self._history = np.zeros((n, HISTORY_SIZE), np.uint16)
+        self._episodes = np.zeros(n, EPISODE)
+        self._given: list[str | None] = [None] * n
+        self._is_reset = False
+        self._all = np.ones(n, np.bool_)
+        self._code_list = None if settings.source.codes is None else np.array(settings.source.codes)
+        # Threads share games in equal parts; each has its own place to shuffle in.
+        bounds = [n * part // self.num_threads for part in range(self.num_threads + 1)]
+        self._parts = list(zip(bounds, bounds[1:], strict=False))
+        self._scratch = np.zeros((self.num_threads, 52), np.uint8)
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        self._buffers = None if copy else (self._new_frames(), self._new_events(), self._new_frames(final=True))
+
+    # -- the vector environment -------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode in every sub-environment, or in some.
+
+        Args:
+            seed: an int (sub-environment i takes ``seed + i``) or one per sub-environment, None to leave its
+                stream of deals as it is.
+            options: ``codes``, one game code per sub-environment; ``reset_mask``, bool ``(n,)``: only those
+                marked start anew, and what is returned for the others is their current state.
+
+        Raises:
+            BoulangerError: an unknown option, or a seed, code or mask that does not fit. Nothing is changed.
+        """
+        chosen, games = self._read_options(options)
+        seeds = self._read_seeds(seed)
+        if not self._is_reset:
+            if not chosen.all():
+                raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
+            self._episodes["position"] = np.arange(self.num_envs)
+            unseeded = [i for i, s in enumerate(seeds) if s is None]
+            if unseeded:
+                fresh, _ = seeding.np_random()
+                self._episodes["stream"][unseeded] = fresh.integers(2**64, size=len(unseeded), dtype=np.uint64)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+        for i, s in enumerate(seeds):
+            if s is not None and chosen[i]:
+                generator, _ = seeding.np_random(s)
+                self._episodes[i]["stream"] = generator.integers(2**64, dtype=np.uint64)
+                self._episodes[i]["position"] = i
+        if games is None:
+            source = self._settings.source
+            start_games(
+                chosen,
+                self._boards,
+                self._counters,
+                self._episodes,
+                source.decks,
+                source.deck_cells,
+                source.n_cells,
+                self._settings.sequential,
+                self._scratch[0],
+            )
+        else:
+            for i, game in games.items():
+                self._give(i, game)
+        self._is_reset = True
+        return self._state_of_all(chosen)
+
+    def step(
+        self, actions: NDArray[np.int64] | Sequence[int]
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Play one action in every game: integers of ``single_action_space``, legal or not.
+
+        Raises:
+            IllegalMoveError: an action is not an integer of the action space; or, with
+                ``illegal_action="raise"``, the rules forbid it. No game is changed.
+            gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
+        """
+        if not self._is_reset:
+            raise ResetNeeded("call reset() before the first step()")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
+            raise ResetNeeded(
+                f"sub-environments {np.flatnonzero(self._over()).tolist()} have ended: reset them with options "
+                "{'reset_mask': ...} before the next step()"
+            )
+        frames, events, finals = self._buffers or (
+            self._new_frames(),
+            self._new_events(),
+            self._new_frames(final=True),
+        )
+        self._run(self._read_actions(actions), frames, events, finals)
+        return (
+            frames.observation(),
+            events.floats[F_REWARD],
+            events.bools[B_TERMINATED],
+            events.bools[B_TRUNCATED],
+            self._infos(frames, events, finals),
+        )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game."""
+        mask = np.empty((self.num_envs, self._settings.n_actions), np.bool_)
+        write_masks(
+            self._boards,
+            self._counters,
+            self._episodes,
+            self._settings.allow_undo,
+            self._settings.prune,
+            mask.view(np.int8),
+        )
+        return mask
+
+    def game(self, i: int) -> Game:
+        """A copy of sub-environment ``i``'s game as it stands."""
+        return self._live_game(i).copy()
+
+    def render(self) -> tuple[str, ...] | None:
+        """Every game as text in ``render_mode="ansi"``, else None.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there are no games to draw yet.
+        """
+        if self.render_mode is None:
+            gym.logger.warn("render() draws nothing without a render_mode: use render_mode='ansi'")
+            return None
+        if not self._is_reset:
+            raise ResetNeeded("call reset() before the first render()")
+        return tuple(render_ansi(self._live_game(i)) for i in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Stop the threads."""
+        if self._pool is not None:
+            self._pool[1].shutdown()
+            self._pool = None
+
+    # -- reading what is given --------------------------------------------------------------------------------
+
+    def _read_options(self, options: dict[str, Any] | None) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
+        """The sub-environments to reset, and the games to start there (None for their next deals)."""
+        chosen, n = self._all, self.num_envs
+        options = options or {}
+        for name in options:
+            if name not in RESET_OPTIONS:
+                raise BoulangerError(f"reset: option {name!r} is unknown: it takes {', '.join(RESET_OPTIONS)}")
+        if "reset_mask" in options:
+            chosen = np.asarray(options["reset_mask"])
+            if chosen.dtype != np.bool_ or chosen.shape != (n,) or not chosen.any():
+                raise BoulangerError(
+                    f"reset: reset_mask has dtype {chosen.dtype} and shape {chosen.shape}: it must be bool ({n},) "
+                    "with at least one True"
+                )
+        if "codes" not in options:
+            return chosen, None
+        codes = options["codes"]
+        if isinstance(codes, str) or len(codes) != n:
+            given = "a single text" if isinstance(codes, str) else len(codes)
+            raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
+        return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
+
+    def _read_seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        n = self.num_envs
+        if seed is None:
+            return [None] * n
+        if isinstance(seed, (int, np.integer)):
+            seeds: list[int | None] = [int(seed) + i for i in range(n)]
+        else:
+            seeds = [None if s is None else index(s) for s in seed]
+        if len(seeds) != n:
+            raise BoulangerError(f"reset: {len(seeds)} seeds are given for {n} sub-environments")
+        if any(s is not None and s < 0 for s in seeds):
+            raise BoulangerError(f"reset: seed {seed!r} must not be negative")
+        return seeds
+
+    def _over(self) -> NDArray[np.bool_]:
+        """Which games have ended and are not dealt anew."""
+        return np.asarray(self._episodes["outcome"] != RUNNING)
+
+    def _read_actions(self, actions: Any) -> NDArray[np.int64]:
+        """Checked actions; those of games that have ended count for nothing and may be any integers."""
+        array = np.asarray(actions)
+        count = self._settings.n_actions
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
+            raise IllegalMoveError(
+                f"actions of dtype {array.dtype} and shape {array.shape}: a step takes integers, shape ({self.num_envs},)"
+            )
+        if array.min() < 0 or array.max() >= count:
+            wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
+            if len(wrong):
+                raise IllegalMoveError(
+                    f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
+                    f"actions are numbered 0 to {count - 1}"
+                )
+        array = array.astype(np.int64, copy=False)
+        if self._settings.illegal_action == RAISE:
+            i = int(first_illegal(self._boards, self._counters, array, self._episodes))
+            if i >= 0:
+                game, action = self.game(i), int(array[i])
+                try:
+                    game.undo() if action == UNDO else game.push(Move.from_id(action))
+                except IllegalMoveError as error:
+                    raise IllegalMoveError(f"sub-environment {i}: {error}") from None
+        return array
+
+    # -- inside -----------------------------------------------------------------------------------------------
+
+    def _new_frames(self, *, final: bool = False) -> Frames:
+        """Arrays to write into; ``final``: for the ends of episodes, which only SAME_STEP keeps apart."""
+        n = 0 if final and self.autoreset_mode is not AutoresetMode.SAME_STEP else self.num_envs
+        features = self._settings.observation == "features"
+        m, k = (n, 0) if features else (0, n)
+        shape = (n, self._settings.n_actions)
+        return Frames(
+            np.zeros(shape, np.int8) if final else np.empty(shape, np.int8),
+            np.empty((m, N_FEATURES if features else 0), np.uint8),
+            np.empty((k, CELLS - TABLEAU), np.uint8),
+            np.empty((k, MAX_CELLS), np.uint8),
+            np.empty((k, 4), np.uint8),
+        )
+
+    def _new_events(self) -> Events:
+        n = self.num_envs
+        return Events(
+            np.empty((N_INTS, n), np.int64), np.empty((N_FLOATS, n), np.float64), np.empty((N_BOOLS, n), np.bool_)
+        )
+
+    def _run(self, actions: NDArray[np.int64], frames: Frames, events: Events, finals: Frames) -> None:
+        """One compiled call for each thread's share of the games."""
+        settings, source = self._settings, self._settings.source
+
+        def run(part: int) -> None:
+            step_batch(
+                *self._parts[part],
+                self._boards,
+                self._counters,
+                self._history,
+                self._episodes,
+                actions,
+                self._rewards,
+                settings.illegal_action,
+                settings.allow_undo,
+                settings.prune,
+                settings.max_episode_steps,
+                _AUTORESET[self.autoreset_mode],
+                source.decks,
+                source.deck_cells,
+                source.n_cells,
+                settings.sequential,
+                self._scratch[part],
+                *events,
+                *frames,
+                *finals,
+            )
+
+        if self.num_threads == 1:
+            run(0)
+            return
+        others = [self._threads().submit(run, part) for part in range(1, self.num_threads)]
+        run(0)
+        for other in others:
+            other.result()
+
+    def _threads(self) -> ThreadPoolExecutor:
+        # A pool does not survive a fork: each process has its own.
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = (os.getpid(), ThreadPoolExecutor(self.num_threads - 1))
+        return self._pool[1]
+
+    def _give(self, i: int, game: Game) -> None:
+        self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
+        self._given[i] = game.code
+        for name, value in (("deal", GIVEN), ("steps", 0), ("returned", 0.0), ("outcome", RUNNING)):
+            self._episodes[i][name] = value
+
+    def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        """Observation and infos after a reset of the ``chosen``."""
+        frames = self._buffers[0] if self._buffers else self._new_frames()
+        settings = self._settings
+        write_masks(
+            self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask
+        )
+        observe_all(self._boards, *frames[1:])
+        infos = self._always(
+            frames.mask,
+            self._counters[:, SCORE].astype(np.int64),
+            self._counters[:, MOVES].astype(np.int64),
+            np.zeros(self.num_envs, np.bool_),
+        )
+        infos.update(self._codes(self._episodes["deal"], chosen))
+        return frames.observation(), infos
+
+    def _always(self, mask: NDArray[np.int8], score: Any, moves: Any, illegal: Any) -> dict[str, Any]:
+        infos = {"action_mask": mask, "score": score, "moves": moves, "illegal_action": illegal}
+        return _marked(infos, self._all)
+
+    def _infos(self, frames: Frames, events: Events, finals: Frames) -> dict[str, Any]:
+        """The infos of a step."""
+        ints, floats, bools = events
+        infos = self._always(frames.mask, ints[I_SCORE], ints[I_MOVES], bools[B_ILLEGAL])
+        if not bools[B_NAMED].any():
+            return infos
+        infos.update(self._codes(self._episodes["deal"], bools[B_NAMED]))
+        ended = bools[B_ENDED]
+        if not ended.any():
+            return infos
+        outcome = np.zeros(self.num_envs, _OUTCOME_TEXT.dtype)
+        outcome[ended] = _OUTCOME_TEXT[ints[I_OUTCOME][ended]]
+        last: dict[str, Any] = {
+            "outcome": outcome,
+            "is_success": bools[B_WON],
+            "episode_return": floats[F_RETURN],
+            "episode_length": ints[I_LENGTH],
+        }
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            infos.update(_marked(last, ended))
+            return infos
+        last.update(
+            action_mask=finals.mask,
+            score=ints[I_END_SCORE],
+            moves=ints[I_END_MOVES],
+            illegal_action=bools[B_END_ILLEGAL],
+        )
+        final = _marked(last, ended) | self._codes(ints[I_END_DEAL], ended)
+        infos.update(_marked({"final_info": final, "final_obs": self._final_obs(finals, ended)}, ended))
+        return infos
+
+    def _final_obs(self, finals: Frames, ended: NDArray[np.bool_]) -> NDArray[np.object_]:
+        """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
+        out = np.full(self.num_envs, None, object)
+        observation = finals.observation()
+        for i in np.flatnonzero(ended).tolist():
+            if isinstance(observation, dict):
+                out[i] = {name: array[i] for name, array in observation.items()}
+            else:
+                out[i] = observation[i]
+        return out
+
+    def _codes(self, deals: NDArray[np.int64], chosen: NDArray[np.bool_]) -> dict[str, Any]:
+        """The codes of the ``chosen`` games."""
+        given = chosen & (deals == GIVEN)
+        if self._code_list is not None:
+            codes = np.zeros(self.num_envs, f"U{CODE_LENGTH}")
+            listed = chosen & ~given
+            codes[listed] = self._code_list[deals[listed]]
+        else:
+            letters = np.zeros((self.num_envs, CODE_LENGTH), np.uint32)
+            write_codes(deals, chosen, self._settings.source.n_cells, letters)
+            codes = letters.view(f"U{CODE_LENGTH}").reshape(self.num_envs)
+        for i in np.flatnonzero(given).tolist():
+            codes[i] = self._given[i]
+        return {"code": codes, "_code": chosen.copy()}
+
+    def _live_game(self, i: int) -> Game:
+        deal = int(self._episodes[i]["deal"])
+        code = self._given[i] if deal == GIVEN else self._settings.source.code(deal)
+        return Game(self._boards[i], self._counters[i], self._history[i], code)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}
+
+
+def _marked(infos: dict[str, Any], which: NDArray[np.bool_]) -> dict[str, Any]:
+    """Infos with their masks beside them: ``which`` entries count."""
+    return infos | {f"_{key}": which.copy() for key in infos}
+
+
+def _at_least_one(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise BoulangerError(f"{name}={value!r} must be a whole number of at least 1")
+    return int(value)

@@ -1,0 +1,279 @@
+"""A person's game in the terminal: a session does what is typed, a loop draws the board and reads lines.
+
+The game is saved as soon as it is dealt and after every line that changes it, so that whatever ends the
+program, a closed terminal included, loses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from boulanger_env import saves
+from boulanger_env.deals import draw_bk1_number, format_code
+from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
+from boulanger_env.game.moves import TO_CELL, TO_FOUNDATION
+from boulanger_env.render import render_ansi
+
+PROMPT = "move (h: help): "
+CLEAR_SCREEN = "\x1b[2J\x1b[H"
+
+HELP = """\
+Fill the four foundations from ace to king. A card goes onto the next higher
+card of its suit, into an empty column or into a free cell.
+Columns are 1-8, cells a-d, home is h, and a move is from where to where:
+
+  76    column 7 onto column 6           6b    column 6 to a free cell
+  73v2  two cards to empty column 3      b3    cell b onto column 3
+  73    as many as may go                7h    column 7 home (bh: cell b)
+  7  b  double tap: home, or onto its next card, an empty column, a free cell
+  t7 tb tap: home, or nothing
+  u     undo                             ?     the moves there are
+  n     new game (n MS-C4-617: that one) q     quit; the game is kept
+Several on one line are played in turn: 6b 7h 76"""
+
+_SOURCES = tuple("12345678abcd")
+_TAP = re.compile(r"\bt\s+(?=\S)")
+
+
+def random_code(n_cells: int) -> str:
+    """The code of a random BK1 game.
+
+    Raises:
+        InvalidCodeError: ``n_cells`` is not 4, 2 or 1.
+    """
+    _, number = draw_bk1_number(np.uint64(secrets.randbits(64)))
+    return format_code("BK1", n_cells, int(number))
+
+
+class Session:
+    """One player's game, and the games that follow it.
+
+    Args:
+        start: a game before its first move.
+        moves: ids of the moves played so far.
+
+    Attributes:
+        game: the game as it stands.
+        note: what there is to tell the player, "" for nothing.
+        done: whether the player has quit.
+        unsaved: the error that kept the game from being saved last time, or None.
+    """
+
+    def __init__(self, start: Game, moves: Sequence[int] = ()) -> None:
+        self.done = False
+        self.note = ""
+        self.unsaved: OSError | None = None
+        self._begin(start, moves)
+
+    def _begin(self, start: Game, moves: Sequence[int] = ()) -> None:
+        self._start = start
+        self._moves: list[int] = []
+        self.game = start.copy()
+        for action in moves:
+            self._push(Move.from_id(action))
+        if moves:
+            self.note = f"Resumed at move {len(moves)}."
+        self.store()
+
+    def store(self) -> None:
+        """Save the game; one that is won has nothing left to go on with."""
+        self.unsaved = None
+        try:
+            if self.game.is_won:
+                saves.path_of(self._start).unlink(missing_ok=True)
+            else:
+                saves.save(self._start, self._moves)
+        except OSError as error:
+            self.unsaved = error
+
+    def enter(self, line: str) -> None:
+        """Do what a line says, word by word up to the first that cannot be done."""
+        self.note = ""
+        words = _TAP.sub("t", line.lower()).split()
+        before = list(self._moves)
+        for place, word in enumerate(words):
+            if word == "n":
+                self.store()
+                self._new_game(words[place + 1 :])
+                return
+            try:
+                self._do(word)
+            except IllegalMoveError as error:
+                self.note = str(error)
+                break
+            if self.done:
+                break
+        if self._moves != before:
+            self.store()
+
+    def _do(self, word: str) -> None:
+        if word in _COMMANDS:
+            _COMMANDS[word](self)
+        elif word in _SOURCES:
+            self._double_tap(word)
+        elif word[0] == "t" and word[1:] in _SOURCES:
+            self._push(Move(_SOURCES.index(word[1:]), TO_FOUNDATION))
+        else:
+            try:
+                move = self.game.parse_move(word)
+            except IllegalMoveError:
+                raise IllegalMoveError(
+                    f"{word!r} is no move and no command: h shows how to write them"
+                ) from None
+            self._push(move)
+
+    def _push(self, move: Move) -> None:
+        self.game.push(move)
+        self._moves.append(move.id)
+
+    def _double_tap(self, source: str) -> None:
+        move = self.game.double_tap_move(_SOURCES.index(source))
+        if move is None:
+            raise IllegalMoveError(f"{source}: no card there that can move")
+        self._push(move)
+
+    def _undo(self) -> None:
+        move = self.game.undo()
+        self._moves.pop()
+        self.note = f"Took back {self.game.notation(move)}."
+
+    def _quit(self) -> None:
+        self.done = True
+
+    def _help(self) -> None:
+        self.note = HELP
+
+    def _list_moves(self) -> None:
+        """Legal moves in notation, by where they lead."""
+        kinds: dict[str, list[str]] = {
+            "home": [],
+            "onto a card": [],
+            "to an empty column": [],
+            "to a free cell": [],
+        }
+        for move in self.game.legal_moves():
+            if move.destination == TO_FOUNDATION:
+                kind = "home"
+            elif move.destination == TO_CELL:
+                kind = "to a free cell"
+            else:
+                kind = "onto a card" if self.game.columns[move.destination] else "to an empty column"
+            kinds[kind].append(self.game.notation(move))
+        lines = [f"{kind + ':':20}{' '.join(moves)}" for kind, moves in kinds.items() if moves]
+        self.note = "\n".join(lines) or "There is no legal move."
+
+    def _new_game(self, words: Sequence[str]) -> None:
+        """Leave this game for a random one with as many cells, or for the one with a given code."""
+        try:
+            if len(words) > 1:
+                raise BoulangerError("n takes one game code, such as MS-C4-617, or none")
+            code = words[0] if words else random_code(self.game.n_cells)
+            start, moves = _saved(Game.from_code(code))
+        except (BoulangerError, OSError) as error:
+            self.note = str(error)
+            return
+        if self._moves and not self.game.is_won and self._start.code:
+            self.note = f"{self._start.code} is kept: n {self._start.code} goes back to it."
+        elif not self._moves:
+            with contextlib.suppress(OSError):
+                saves.path_of(self._start).unlink(missing_ok=True)
+        self._begin(start, moves)
+
+
+_COMMANDS: dict[str, Callable[[Session], None]] = {
+    "u": Session._undo,
+    "?": Session._list_moves,
+    "h": Session._help,
+    "help": Session._help,
+    "q": Session._quit,
+    "quit": Session._quit,
+}
+
+
+def open_session(
+    code: str | None = None, n_cells: int | None = None, board: Path | None = None, anew: bool = False
+) -> Session:
+    """The game to play: that of a code or a text board, else the one saved last, else a random one.
+
+    Args:
+        code: a game code.
+        n_cells: the cells of the board, 4 if None; without a board, asks for a random game with so many.
+        board: a file with a text board.
+        anew: from the start, though it is saved; without code and board, asks for a random game.
+
+    Raises:
+        BoulangerError: code or board cannot be read, they are given together, or the file of the saved game
+            is damaged. It is left as it is.
+        OSError: a file cannot be read.
+    """
+    if code is not None and (board is not None or n_cells is not None):
+        raise BoulangerError(f"{code} brings its own cards and cells: give no --board and no --cells with it")
+    cells = 4 if n_cells is None else n_cells
+    if code is not None:
+        return Session(*_saved(Game.from_code(code), anew))
+    if board is not None:
+        return Session(*_saved(_read_board(board, cells), anew))
+    last = saves.newest() if n_cells is None and not anew else None
+    return Session(*saves.load(last)) if last else Session(Game.from_code(random_code(cells)))
+
+
+def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int]]:
+    """A game with its saved moves; none if it is not saved, or played ``anew``."""
+    path = saves.path_of(start)
+    if not path.exists():
+        return start, []
+    # Read even if it is not wanted: a damaged file may be worth repairing and is not written over.
+    start, moves = saves.load(path)
+    return start, [] if anew else moves
+
+
+def _read_board(path: Path, n_cells: int) -> Game:
+    try:
+        return Game.from_text(path.read_text(encoding="utf-8-sig"), n_cells)
+    except UnicodeDecodeError:
+        raise BoulangerError(f"{path} is not a text file in UTF-8") from None
+
+
+def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = False) -> None:
+    """Play in the terminal until the player quits, with ``q``, Ctrl-C or the end of the input.
+
+    Args:
+        session: the game.
+        color: draw with colours.
+        ascii: draw without suit symbols.
+        clear: clear the screen before each board.
+
+    Raises:
+        SavedGameError: the game could not be saved in the end.
+    """
+    if sys.stdin.isatty():
+        # Gives input() a line editor and a history.
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401
+    try:
+        while not session.done:
+            print(_screen(session, color, ascii, clear))
+            session.enter(input(PROMPT))
+    except (EOFError, KeyboardInterrupt):
+        print()
+    session.store()
+    if session.unsaved:
+        raise saves.SavedGameError(f"the game could not be saved: {session.unsaved}")
+    print("Well played." if session.game.is_won else "The game is kept: boulanger play goes on with it.")
+
+
+def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:
+    notes = [session.note] if session.note else []
+    if session.game.outcome:
+        notes.append("n: a new game   u: undo   q: quit")
+    if session.unsaved:
+        notes.append(f"The game cannot be saved: {session.unsaved}")
+    board = render_ansi(session.game, color=color, ascii=ascii)
+    return "\n".join([(CLEAR_SCREEN if clear else "") + board, "", *notes])

@@ -1,0 +1,165 @@
+"""A game as text for a terminal.
+
+Cells lie above the left columns and foundations above the right ones, as on a table; cells and columns carry
+their names in move notation. Every place is three characters wide, a mark and a card, with a space between::
+
+    BK1-C4-AAAAA24   score 0   moves 1   home 0/52   last 8d
+
+     a   b   c   d   home
+     TD  4H >JD  --  -♠  -♥  -♦  -♣
+
+     1   2   3   4   5   6   7   8
+     4C  6S  7D  KH  2H  4S  KD  5C
+
+``>`` marks the cards that moved last and ``..`` the place that they left; ``--`` is an empty place, and an
+empty foundation shows its suit.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import zip_longest
+from typing import NamedTuple
+
+from boulanger_env.game import Game
+from boulanger_env.game.cards import N_CARDS, N_RANKS, RANKS, SUIT_SYMBOLS, SUITS
+from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
+from boulanger_env.game.state import CELL_COUNTS
+
+_BLANK = "   "
+_RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
+# Black suits keep the terminal's own colour, and bright red reads on black as on white.
+_SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
+
+_OUTCOMES = {"won": "WON: all 52 cards are home", "stuck": "STUCK: no legal move is left"}
+
+
+class _Style(NamedTuple):
+    """Ready-made strings of one look; the tuples are indexed by card id, 0 = an empty place."""
+
+    plain: tuple[str, ...]
+    moved: tuple[str, ...]
+    no_home: tuple[str, ...]
+    """The empty foundation of each suit."""
+    left: str
+    """The place that the last move left."""
+    cell_names: dict[int, str]
+    """The line above cells and foundations, by the number of cells."""
+    column_names: str
+    bold: str
+    reset: str
+
+
+def _make_style(ascii: bool, color: bool) -> _Style:
+    symbols = SUITS if ascii else SUIT_SYMBOLS
+    suits = list(zip(symbols, _SUIT_COLOURS, strict=True))
+    cards = [(rank + symbol, colour) for symbol, colour in suits for rank in RANKS]
+
+    def paint(text: str, codes: str) -> str:
+        return f"{codes}{text}{_RESET}" if color and codes else text
+
+    def names(letters: str) -> str:
+        return "".join(f" {letter}  " for letter in letters)
+
+    return _Style(
+        plain=(" " + paint("--", _DIM), *(" " + paint(card, colour) for card, colour in cards)),
+        moved=(_BLANK, *(paint(f">{card}", _REVERSE + colour) for card, colour in cards)),
+        no_home=tuple(f" {paint('-', _DIM)}{paint(symbol, colour)}" for symbol, colour in suits),
+        left=" " + paint("..", _BOLD),
+        cell_names={n: paint(f"{names('abcd'[:n]):16} home", _DIM) for n in CELL_COUNTS},
+        column_names=paint(names("12345678").rstrip(), _DIM),
+        bold=_BOLD if color else "",
+        reset=_RESET if color else "",
+    )
+
+
+_STYLES = {(ascii, color): _make_style(ascii, color) for ascii in (False, True) for color in (False, True)}
+
+
+def color_by_default() -> bool:
+    """Whether the user wants colour: no, once the variable ``NO_COLOR`` is set to anything but nothing."""
+    return not os.environ.get("NO_COLOR")
+
+
+def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -> str:
+    """Draw a game as lines of text, without a newline at the end.
+
+    The ten is ``T``, as everywhere in the package, so that all cards are equally wide. A game that is over
+    says so in a last line.
+
+    Args:
+        game: what to draw; it is not changed.
+        color: with ANSI colours or not; None: with colours, unless ``NO_COLOR`` is set or it is to be ``ascii``.
+        ascii: the suits as ``SHDC`` instead of their symbols.
+
+    >>> print(render_ansi(Game.from_code("MS-C2-617"), ascii=True))
+    MS-C2-617   score 0   moves 0   home 0/52
+    <BLANKLINE>
+     a   b           home
+     --  --          -S  -H  -D  -C
+    <BLANKLINE>
+     1   2   3   4   5   6   7   8
+     7D  AD  5C  3S  5S  8C  2D  AH
+     TD  7S  QD  AC  6D  8H  AS  KH
+     TH  QC  3H  9D  6S  8D  3D  TC
+     KD  5H  9S  3C  8S  7H  4D  JS
+     4C  QS  9C  9H  7C  6H  2C  2S
+     4S  TS  2H  5D  JC  6C  JH  QH
+     JD  KS  KC  4H
+    """
+    style = _STYLES[ascii, (color_by_default() and not ascii) if color is None else color]
+    plain = style.plain
+    # An empty column shows as much, in the row of the first cards.
+    columns = [[plain[card] for card in column or (0,)] for column in game.columns]
+    cells = [plain[card] for card in game.cells]
+    homes = [
+        plain[suit * N_RANKS + rank] if rank else style.no_home[suit]
+        for suit, rank in enumerate(game.foundations)
+    ]
+    status = [
+        game.code or "no code",
+        f"score {game.score}",
+        f"moves {game.moves}",
+        f"home {game.cards_home}/{N_CARDS}",
+    ]
+    if game.last_move is not None:
+        status.append(f"last {_mark_last_move(game, style, columns, cells, homes)}")
+    lines = [
+        f"{style.bold}{'   '.join(status)}{style.reset}",
+        "",
+        style.cell_names[len(cells)],
+        " ".join([*cells, *[_BLANK] * (4 - len(cells)), *homes]),
+        "",
+        style.column_names,
+        *[" ".join(row).rstrip() for row in zip_longest(*columns, fillvalue=_BLANK)],
+    ]
+    outcome = game.outcome
+    if outcome is not None:
+        lines += ["", f"{style.bold}{_OUTCOMES[outcome]}{style.reset}"]
+    return "\n".join(lines)
+
+
+def _mark_last_move(
+    game: Game, style: _Style, columns: list[list[str]], cells: list[str], homes: list[str]
+) -> str:
+    """Mark in the drawn places what moved last and where it left; returns the move's notation."""
+    # The board before the move knows what the move alone does not: the cell it filled, the card it sent home.
+    before = game.copy()
+    move = before.undo()
+    source, destination, size = move
+    if source < FIRST_CELL:
+        card = before.columns[source][-1]
+        if len(before.columns[source]) == size:
+            columns[source] = [style.left]
+        else:
+            columns[source].append(style.left)
+    else:
+        card = before.cells[source - FIRST_CELL]
+        cells[source - FIRST_CELL] = style.left
+    if destination == TO_FOUNDATION:
+        homes[(card - 1) // N_RANKS] = style.moved[card]
+    elif destination == TO_CELL:
+        cells[before.cells.index(0)] = style.moved[card]
+    else:
+        columns[destination][-size:] = [style.moved[c] for c in range(card + size - 1, card - 1, -1)]
+    return before.notation(move)

@@ -1,0 +1,172 @@
+"""Stable-Baselines3 straight on the native batch: ``BoulangerVecEnv``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import Wrapper
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from .envs import BoulangerVectorEnv
+from .envs.observations import Observation
+from .game.errors import BoulangerError
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:  # pragma: no cover - depends on what is installed
+    raise ImportError('boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"') from error
+
+
+class BoulangerVecEnv(VecEnv):
+    """Stable-Baselines3's ``VecEnv`` on :class:`~boulanger_env.BoulangerVectorEnv`.
+
+    It behaves as a ``DummyVecEnv`` of monitored ``BoulangerEnv`` does, many times faster. MaskablePPO finds
+    ``action_masks`` by itself. Infos leave the mask out, since ``env_method("action_masks")`` hands out all of them
+    as one array; besides the single environment's keys they hold, on an episode's last step, ``terminal_observation``
+    and ``episode`` (``r`` return, ``l`` length, ``t`` seconds since the environment was made).
+
+    Args:
+        num_envs: games in the batch, n.
+        n_cells: and every other keyword: as for :class:`~boulanger_env.BoulangerVectorEnv`, but for
+            ``autoreset_mode`` and ``copy``, which Stable-Baselines3 prescribes.
+
+    Raises:
+        BoulangerError: a keyword has a value that it cannot have.
+
+    >>> env = BoulangerVecEnv(2, observation="cards")
+    >>> env.seed(7)
+    [7, 8]
+    >>> env.reset()["tableau"].shape
+    (2, 8, 19)
+    >>> env.env_method("action_masks").shape
+    (2, 780)
+    """
+
+    def __init__(self, num_envs: int = 1, n_cells: int = 4, **keywords: Any) -> None:
+        fixed = [name for name in ("autoreset_mode", "copy") if name in keywords]
+        if fixed:
+            raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
+        self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
+        self.metadata = {"render_modes": self.batch.metadata["render_modes"]}
+        self._started = time.time()
+        self._masks: NDArray[np.bool_] | None = None
+        self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
+        super().__init__(num_envs, self.batch.single_observation_space, self.batch.single_action_space)
+
+    def reset(self) -> Observation:
+        """Start an episode in every game, with the seeds and codes that ``seed`` and ``set_options`` left.
+
+        Raises:
+            BoulangerError: an option other than ``code``, or a code for some games only.
+        """
+        observation, infos = self.batch.reset(seed=self._seeds, options=self._codes())
+        self._reset_seeds()
+        self._reset_options()
+        self._masks = infos["action_mask"].view(np.bool_)
+        self.reset_infos = [
+            {"score": score, "moves": moves, "illegal_action": False, "code": code}
+            for score, moves, code in zip(
+                infos["score"].tolist(), infos["moves"].tolist(), infos["code"].tolist(), strict=True
+            )
+        ]
+        return observation
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Keep the actions for ``step_wait``."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the actions; games that end are dealt anew at once."""
+        observation, rewards, terminated, truncated, batch_infos = self.batch.step(self._actions)
+        self._masks = batch_infos["action_mask"].view(np.bool_)
+        dones = terminated | truncated
+        infos: list[dict[str, Any]] = [
+            {"score": score, "moves": moves, "illegal_action": illegal, "TimeLimit.truncated": False}
+            for score, moves, illegal in zip(
+                *(batch_infos[key].tolist() for key in ("score", "moves", "illegal_action")), strict=True
+            )
+        ]
+        for i in np.flatnonzero(dones).tolist():
+            final = batch_infos["final_info"]
+            info = infos[i]
+            for key in ("score", "moves", "illegal_action", "outcome", "is_success", "code"):
+                if final[f"_{key}"][i]:
+                    info[key] = final[key][i].item()
+            info["TimeLimit.truncated"] = bool(truncated[i])
+            info["terminal_observation"] = batch_infos["final_obs"][i]
+            info["episode"] = {
+                "r": round(float(final["episode_return"][i]), 6),
+                "l": int(final["episode_length"][i]),
+                "t": round(time.time() - self._started, 6),
+            }
+            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": batch_infos["code"][i].item()}
+        return observation, rewards.astype(np.float32), dones, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
+        return self.batch.action_masks() if self._masks is None else self._masks
+
+    def close(self) -> None:
+        """Close the batch."""
+        self.batch.close()
+
+    def render(self, mode: str | None = None) -> Any:
+        """The games as texts with ``render_mode="ansi"``; other modes as in Stable-Baselines3."""
+        if mode is None and self.render_mode == "ansi":
+            return self.batch.render()
+        return super().render(mode)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of the batch, once for each game that ``indices`` name (all by default).
+
+        Raises:
+            AttributeError: the batch has no such attribute.
+        """
+        owner = self if attr_name == "action_masks" else self.batch
+        value = getattr(owner, attr_name)
+        return [value] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse: the games of a batch have no attributes of their own.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(f"cannot set {attr_name!r}: make a new BoulangerVecEnv with other keywords instead")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> Any:
+        """``action_masks`` (one bool array, a row for each of ``indices``) or ``game`` (a list of ``Game``).
+
+        Raises:
+            AttributeError: another name.
+        """
+        if method_name == "action_masks":
+            return self.action_masks() if indices is None else self.action_masks()[list(self._get_indices(indices))]
+        if method_name == "game":
+            return [self.batch.game(i) for i in self._get_indices(indices)]
+        raise AttributeError(f"a batch has no method {method_name!r} for single games: it has action_masks and game")
+
+    def env_is_wrapped(self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
+        """False for every game: a batch has no single environments to wrap."""
+        return [False] * len(list(self._get_indices(indices)))
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """No images: this environment draws text."""
+        return [None] * self.num_envs
+
+    def _codes(self) -> dict[str, Any] | None:
+        """The batch's reset options for those of ``set_options``."""
+        options: Iterable[dict[str, Any]] = self._options
+        unknown = [name for option in options for name in option if name != "code"]
+        if unknown:
+            raise BoulangerError(f"option {unknown[0]!r} is unknown: the games of a batch take 'code'")
+        codes = [option.get("code") for option in options]
+        if all(code is None for code in codes):
+            return None
+        if any(code is None for code in codes):
+            raise BoulangerError("set_options: give a code to every game of the batch, or to none")
+        return {"codes": codes}

@@ -1,0 +1,344 @@
+"""Gymnasium wrappers: other action spaces, automatic foundation moves, the mask as part of the observation.
+
+Masks pass through all of them: ``info["action_mask"]`` (int8) and ``action_masks()`` (bool) are those of the wrapper's
+own action space, all ones once the episode has terminated. With ``allow_undo=True`` every action space ends with one
+more action, undo. Illegal actions do what the environment's ``illegal_action`` says.
+
+They stack, with Gymnasium's own wrappers between them, as long as ``AutoFoundation`` lies inside ``CardActions`` or
+``TapActions``, of which there is one at most; ``MaskInObservation`` may lie anywhere. Their specs go round:
+``gym.make(env.spec)`` builds the same stack.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
+
+from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs.action_maps import (
+    ALREADY_IN_CELL,
+    CARD_ACTION_TABLE,
+    COVERED,
+    INTO_CELL,
+    IS_HOME,
+    N_CARD_ACTIONS,
+    NO_EMPTY_COLUMN,
+    PARENT_COVERED,
+    base_action,
+    card_mask,
+    foundation_action,
+    never_legal,
+    tap_action,
+    tap_mask,
+    undo_span,
+)
+from boulanger_env.game.cards import card_name
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal
+from boulanger_env.game.moves import FIRST_CELL, N_ACTIONS, N_SOURCES, UNDO, action_id
+
+__all__ = ["CARD_ACTION_TABLE", "AutoFoundation", "CardActions", "MaskInObservation", "TapActions"]
+
+Mask = NDArray[np.int8]
+StepResult = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
+
+_MASK = "action_mask"
+
+
+class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
+    """A wrapper of a Boulanger environment with a mask of its own."""
+
+    def __init__(self, env: gym.Env[Any, np.int64], **arguments: Any) -> None:
+        RecordConstructorArgs.__init__(self, **arguments)
+        gym.Wrapper.__init__(self, env)
+        base = env.unwrapped
+        if not isinstance(base, BoulangerEnv):
+            raise BoulangerError(
+                f"{type(self).__name__} wraps a Boulanger environment, such as gym.make('Boulanger-C4-v0'), not {base}"
+            )
+        self._base = base
+        self._width = _width(env)
+        self._mask: Mask = np.zeros(self._width, np.int8)
+
+    def _set_actions(self, count: int) -> None:
+        """Take ``count`` actions, and undo where the environment has it, in place of the base actions."""
+        base = _width(self._base)
+        if self._width != base:
+            raise BoulangerError(
+                f"{type(self).__name__} stands for the {base} base actions, but this environment has {self._width}: "
+                "put AutoFoundation inside CardActions or TapActions, and only one of these two"
+            )
+        self._width = count + (base > UNDO)
+        self._mask = np.zeros(self._width, np.int8)
+        self.action_space = spaces.Discrete(self._width)
+        if self._mask_in_observation:
+            assert isinstance(self.observation_space, spaces.Dict)
+            self.observation_space = spaces.Dict(
+                {**self.observation_space.spaces, _MASK: _mask_space(self._width)}
+            )
+
+    @property
+    def _mask_in_observation(self) -> bool:
+        return isinstance(self.observation_space, spaces.Dict) and _MASK in self.observation_space.spaces
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions of this wrapper's action space, bool ``(n,)``."""
+        return self._mask.astype(np.bool_)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the wrapped environment; the mask is this wrapper's own."""
+        return self._with_mask(*self.env.reset(seed=seed, options=options))
+
+    def step(self, action: Any) -> StepResult:
+        """Play one action of this wrapper's action space.
+
+        Raises:
+            IllegalMoveError: the action is not an integer of the action space; or, with
+                ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
+            gymnasium.error.ResetNeeded: no episode is being played.
+        """
+        observation, reward, terminated, truncated, info = self._play(action_id(action, self._width))
+        observation, info = self._with_mask(observation, info)
+        return observation, reward, terminated, truncated, info
+
+    def _with_mask(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._mask = self._own_mask(info[_MASK])
+        if self._mask_in_observation:
+            observation = {**observation, _MASK: self._mask.copy()}
+        return observation, {**info, _MASK: self._mask.copy()}
+
+    def _play(self, action: int) -> StepResult:
+        return self.env.step(np.int64(action))
+
+    @abstractmethod
+    def _own_mask(self, mask: Mask) -> Mask:
+        """This wrapper's mask, fresh, from that of the wrapped environment."""
+
+
+class _OtherActions(_MaskWrapper):
+    """Actions that stand for base actions."""
+
+    def _play(self, action: int) -> StepResult:
+        base = UNDO if action == self._width - 1 and self._has_undo else self._base_action(action)
+        try:
+            # What no base action stands for is refused below like any other illegal action.
+            return self.env.step(np.int64(base if base >= 0 else never_legal(self._base._board)))
+        except IllegalMoveError as error:
+            words = str(error) if base == UNDO else self._explain(action, base)
+            raise IllegalMoveError(words or str(error)) from None
+
+    @property
+    def _has_undo(self) -> bool:
+        return _width(self._base) > UNDO
+
+    @abstractmethod
+    def _base_action(self, action: int) -> int:
+        """The base action that an action stands for now, or below zero when there is none."""
+
+    @abstractmethod
+    def _explain(self, action: int, base: int) -> str:
+        """Why an action is illegal; empty where the base action's own reason says it."""
+
+
+class CardActions(_OtherActions):
+    """``Discrete(204)``: a move is named by its card instead of its place.
+
+    | ids     | move                                                 | id                     |
+    |---------|------------------------------------------------------|------------------------|
+    | 0-47    | the card onto its parent, the next higher of its suit | `suit * 12 + rank - 1` |
+    | 48-99   | the card to the leftmost empty column                | `48 + card - 1`        |
+    | 100-151 | the card to a cell                                   | `100 + card - 1`       |
+    | 152-203 | the card to its foundation                           | `152 + card - 1`       |
+    | 204     | undo, only with `allow_undo=True`                    | `204`                  |
+
+    Cards are `suit * 13 + rank` (1-52), with the suits spades, hearts, diamonds, clubs (0-3) and the ranks ace = 1 to
+    king = 13; kings have no parent. ``CARD_ACTION_TABLE`` lists the card and the destination of each id. In the first
+    two rows the cards that lie on the card go with it, so they must be a run.
+
+    An action does not change when columns or cells change places, which is what a learner wants. It is legal exactly
+    when the base action that it stands for is in the environment's mask, and every base action in the mask is one
+    of them, but for the choice between empty columns. An action that stands for no base action now (its card is home
+    or covered, its parent is not on top of a column, no column is empty, it is in a cell already) is an illegal action
+    like any other.
+
+    >>> import gymnasium as gym
+    >>> env = CardActions(gym.make("Boulanger-C4-v0"))
+    >>> observation, info = env.reset(options={"code": "BK1-C4-AAAAA24"})
+    >>> [(card_name(card), kind) for card, kind in CARD_ACTION_TABLE[info["action_mask"] == 1].tolist()][0]
+    ('TS', 0)
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64]) -> None:
+        super().__init__(env)
+        self._set_actions(N_CARD_ACTIONS)
+
+    def _base_action(self, action: int) -> int:
+        return int(base_action(self._base._board, action))
+
+    def _own_mask(self, mask: Mask) -> Mask:
+        own = np.empty(self._width, np.int8)
+        card_mask(self._base._board, mask, own)
+        return own
+
+    def _explain(self, action: int, base: int) -> str:
+        card, kind = CARD_ACTION_TABLE[action].tolist()
+        name = card_name(card)
+        return {
+            IS_HOME: f"{name} is on its foundation and stays there",
+            COVERED: f"{name} is not on top of its column"
+            if kind >= INTO_CELL
+            else f"{name} cannot move: the cards that lie on it are not a run with it (same suit, each one rank lower)",
+            PARENT_COVERED: f"{name} goes only onto {card_name(min(card + 1, 52))}, which is not on top of a column",
+            NO_EMPTY_COLUMN: f"{name} cannot go to an empty column: there is none",
+            ALREADY_IN_CELL: f"{name} is in a cell already",
+        }.get(base, "")
+
+
+class TapActions(_OtherActions):
+    """``Discrete(12)``: a double tap on a column (0-7) or a cell (8-11), as in the app; 12 is undo, where allowed.
+
+    A double tap moves one card to the first of these that takes it: its foundation, its parent, the leftmost empty
+    column, a free cell. It is legal exactly when the move it makes is in the environment's mask; a tap that moves
+    nothing is an illegal action like any other. Not every game can be won so: a tap chooses the destination.
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64]) -> None:
+        super().__init__(env)
+        self._set_actions(N_SOURCES)
+
+    def _base_action(self, action: int) -> int:
+        return int(tap_action(self._base._board, action))
+
+    def _own_mask(self, mask: Mask) -> Mask:
+        own = np.empty(self._width, np.int8)
+        tap_mask(self._base._board, mask, own)
+        return own
+
+    def _explain(self, action: int, base: int) -> str:
+        if why_illegal(self._base._board, base) != NOT_NEXT_HOME:
+            return ""
+        place = f"cell {'abcd'[action - FIRST_CELL]}" if action >= FIRST_CELL else f"column {action + 1}"
+        cell = "" if action >= FIRST_CELL else ", nor to a cell"
+        return f"a double tap on {place} moves nothing: its card can go neither home, nor onto a column{cell}"
+
+
+class AutoFoundation(_MaskWrapper):
+    """Plays every legal foundation move by itself, after each action and at reset. None of them is ever a mistake.
+
+    * Each automatic move is a step of the wrapped environment: its reward is added to that of the agent's action, and
+      it counts for ``max_episode_steps``. When the episode ends among them, it ends with the agent's step.
+    * What the moves at a reset earn is added to the reward of the next step, so that an episode's return under the
+      score's reward is still the score. Should the episode end among them, the first step returns that end and
+      ignores its action.
+    * Undo takes back the agent's own last move together with the automatic ones after it, each a step of the
+      environment. Moves at a reset stand: there, undo is illegal.
+    * ``info["illegal_action"]`` is that of the agent's action.
+
+    The action space is the environment's. The agent never finds a foundation move in its mask.
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64]) -> None:
+        super().__init__(env)
+        self._set_actions(N_ACTIONS)
+        self._owed = 0.0
+        self._ended: StepResult | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the wrapped environment and play the foundation moves that are legal at once."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        result = self._send_home((observation, 0.0, False, False, info))
+        observation, reward, terminated, truncated, info = result
+        self._ended = result if terminated or truncated else None
+        self._owed = 0.0 if self._ended else float(reward)
+        shown = {key: value for key, value in info.items() if key not in ("outcome", "is_success")}
+        return self._with_mask(observation, shown)
+
+    def _play(self, action: int) -> StepResult:
+        if self._ended is not None:
+            result, self._ended = self._ended, None
+            return result
+        result = self._take_back() if action == UNDO else self.env.step(np.int64(action))
+        observation, reward, *rest = self._send_home(result)
+        total, self._owed = float(reward) + self._owed, 0.0
+        return observation, total, *rest
+
+    def _send_home(self, result: StepResult) -> StepResult:
+        """Play foundation moves after a step with this result."""
+        while not _is_over(result) and (action := int(foundation_action(self._base._board))) >= 0:
+            result = self._add(result, action)
+        return result
+
+    def _take_back(self) -> StepResult:
+        span = int(undo_span(self._base._counters, self._base._history))
+        if span == 0:
+            try:
+                return self.env.step(np.int64(never_legal(self._base._board)))
+            except IllegalMoveError:
+                raise IllegalMoveError(
+                    "nothing to undo: no move of the agent's own is left to take back"
+                ) from None
+        result = self.env.step(np.int64(UNDO))
+        for _ in range(span - 1):
+            if not _is_over(result):
+                result = self._add(result, UNDO)
+        return result
+
+    def _add(self, result: StepResult, action: int) -> StepResult:
+        """One more step, with the reward and the info of both."""
+        _, before, _, _, first = result
+        observation, reward, terminated, truncated, info = self.env.step(np.int64(action))
+        both = {**first, **info, "illegal_action": first["illegal_action"]}
+        return observation, float(before) + float(reward), terminated, truncated, both
+
+    def _own_mask(self, mask: Mask) -> Mask:
+        own = np.array(mask, np.int8)
+        if self._width > UNDO and not own.all():
+            own[UNDO] = undo_span(self._base._counters, self._base._history) > 0
+        return own
+
+
+class MaskInObservation(_MaskWrapper):
+    """Puts the mask into the observation: ``Dict({key: observation, "action_mask": Box(0, 1, (n,), int8)})``.
+
+    Args:
+        key: the observation's name: ``"observation"``, or ``"observations"`` as RLlib's masking examples read it.
+
+    Raises:
+        BoulangerError: another key.
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64], key: str = "observation") -> None:
+        if key not in ("observation", "observations"):
+            raise BoulangerError(f"key={key!r} is unknown: choose one of 'observation', 'observations'")
+        super().__init__(env, key=key)
+        self._key = key
+        self.observation_space = spaces.Dict({key: env.observation_space, _MASK: _mask_space(self._width)})
+
+    def _with_mask(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return super()._with_mask({self._key: observation}, info)
+
+    def _own_mask(self, mask: Mask) -> Mask:
+        return np.array(mask, np.int8)
+
+
+def _is_over(result: StepResult) -> bool:
+    return result[2] or result[3]
+
+
+def _width(env: gym.Env[Any, Any]) -> int:
+    assert isinstance(env.action_space, spaces.Discrete)
+    return int(env.action_space.n)
+
+
+def _mask_space(width: int) -> spaces.Box:
+    return spaces.Box(0, 1, (width,), np.int8)
