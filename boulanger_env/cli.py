@@ -65,7 +65,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Jeu du Boulanger (Baker's Game): deal it and play it.",
+    help="Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it.",
 )
 
 Code = Annotated[
@@ -101,7 +101,7 @@ def _look(ascii: bool, color: bool | None) -> _Look:
 
 @app.callback()
 def _app() -> None:
-    """Jeu du Boulanger (Baker's Game): deal it and play it."""
+    """Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it."""
 
 
 @app.command()
@@ -156,6 +156,53 @@ def play(
     session = terminal.open_session(code, cells, board, new)
     look = _look(ascii, color)
     terminal.play(session, color=look.color, ascii=look.ascii, clear=look.terminal and sys.stdin.isatty())
+
+
+@app.command()
+def train(
+    timesteps: Annotated[
+        int | None, typer.Option(min=1, help="Moves to play while learning. [default: about 5 minutes]", show_default=False)
+    ] = None,
+    cells: Annotated[int, typer.Option(help="Cells of the games: 4, 2 or 1.")] = 4,
+    network: Annotated[
+        str, typer.Option(help="cards (built on suits and columns) or mlp (a plain one).")
+    ] = "cards",
+    seed: Annotated[int, typer.Option(min=0, help="Of the network, the deals and the play.")] = 0,
+    test_deals: Annotated[
+        str, typer.Option(help="Name or file of the deals of the benchmark. [default: c4-test-all]", show_default=False)
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False),
+    ] = None,
+) -> None:
+    """Train a masked agent, benchmark it beside two baselines, save model, curve and a replay.
+
+    Ctrl-C ends the training early: the best model so far is kept and benchmarked.
+
+    \b
+    Examples:
+      boulanger train
+      boulanger train --timesteps 5000000 --output runs/long
+      boulanger train --cells 2 --network mlp
+    """
+    from datetime import datetime
+
+    from rich.console import Console
+
+    from boulanger_env import training
+    from boulanger_env.benchmark import rich_table
+
+    chosen = {} if timesteps is None else {"timesteps": timesteps}
+    settings = training.TrainSettings(n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen)
+    folder = output or Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}")
+    console = Console()
+    try:
+        results = training.train(settings, folder, say=console.print, progress_bar=console.is_terminal)
+    except KeyboardInterrupt:
+        _fail(f"stopped; what there is so far is in {folder}")
+    console.print(rich_table(results))
+    console.print(f"Model, curve and replay are in {folder}", soft_wrap=True)
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from boulanger_env.files import write_text
 from boulanger_env.game import BoulangerError, Game, Move
 
 FORMAT = "boulanger-env saved game 1"
@@ -70,16 +70,7 @@ def save(start: Game, moves: Sequence[int]) -> None:
     origin = {"code": start.code} if start.code else {"board": str(start), "n_cells": start.n_cells}
     path = path_of(start)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with open(partial, "x", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, **origin, "moves": list(moves)}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    write_text(path, json.dumps({"format": FORMAT, **origin, "moves": list(moves)}))
 
 
 def load(path: Path) -> tuple[Game, list[int]]:

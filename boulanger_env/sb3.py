@@ -16,6 +16,7 @@ from .envs.observations import Observation
 from .game.errors import BoulangerError
 
 try:
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError('boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"') from error
@@ -151,8 +152,8 @@ class BoulangerVecEnv(VecEnv):
         raise AttributeError(f"a batch has no method {method_name!r} for single games: it has action_masks and game")
 
     def env_is_wrapped(self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
-        """False for every game: a batch has no single environments to wrap."""
-        return [False] * len(list(self._get_indices(indices)))
+        """True for ``Monitor``, whose ``episode`` infos every game has; a batch has no other wrappers inside."""
+        return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """No images: this environment draws text."""

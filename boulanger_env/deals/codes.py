@@ -25,6 +25,8 @@ from . import microsoft
 
 EXAMPLE = "BK1-C4-AAAAA24"
 
+_CELLS = {f"C{n}": n for n in CELL_COUNTS}
+
 SYMBOLS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 N_SYMBOLS = 7
 LAST_BK1 = 2**35 - 1
@@ -222,17 +224,16 @@ def parse_code(text: str) -> GameCode:
             f"{code} is not made of scheme, cells and deal joined by '-', such as {EXAMPLE}"
         )
     name, cells, deal = parts
-    counts = {f"C{n}": n for n in CELL_COUNTS}
-    if cells not in counts:
+    if cells not in _CELLS:
         raise InvalidCodeError(
-            f"{code}: {_shown(cells)} is not a cell count; it must be {' or '.join(counts)}"
+            f"{code}: {_shown(cells)} is not a cell count; it must be {' or '.join(_CELLS)}"
         )
     number = SCHEMES[name].parse(deal)
     if number is None:
         raise InvalidCodeError(
             f"{code}: {_shown(deal)} is not a deal of {name}; it must be {SCHEMES[name].deal_part}"
         )
-    return GameCode(name, counts[cells], number)
+    return GameCode(name, _CELLS[cells], number)
 
 
 def format_code(scheme: str, n_cells: int, number: int) -> str:

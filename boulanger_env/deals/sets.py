@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError
 from boulanger_env.game.state import CELL_COUNTS
 
@@ -74,6 +74,13 @@ class DealSet:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "codes", tuple(canonical))
 
+    @classmethod
+    def _of_canonical(cls, name: str, codes: tuple[str, ...]) -> DealSet:
+        """A set of codes that are in canonical form already: nothing is parsed again."""
+        deal_set = cls(name, ())
+        object.__setattr__(deal_set, "codes", codes)
+        return deal_set
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -89,7 +96,7 @@ class DealSet:
             return self.codes[index]
         start, stop, step = index.indices(len(self))
         shown = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{step}"
-        return DealSet(f"{self.name}[{shown}]", self.codes[index])
+        return DealSet._of_canonical(f"{self.name}[{shown}]", self.codes[index])
 
     def __repr__(self) -> str:
         return f"DealSet({self.name!r}, {len(self)} deals, fingerprint {self.fingerprint})"
@@ -130,7 +137,7 @@ class DealSet:
             BoulangerError: there is no such set or file, or the file is not text.
         """
         if isinstance(source, str) and source in _RANGES:
-            return cls(source, code_range(*_RANGES[source]))
+            return cls._of_canonical(source, code_range(*_RANGES[source]))
         path = Path(source)
         if not path.is_file():
             raise BoulangerError(
@@ -160,7 +167,7 @@ class DealSet:
             ) from None
         if not codes:
             raise InvalidCodeError(f"{path} holds no game codes; a deal file has a game code a line")
-        return cls(name, codes)
+        return cls._of_canonical(name, tuple(codes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set as a text file that ``load`` reads back as an equal set.
@@ -174,17 +181,7 @@ class DealSet:
         if not self.codes:
             raise BoulangerError(f"deal set {self.name!r} is empty; only a set with codes can be saved")
         text = "\n".join((f"{_NAME_LINE} {self.name}", f"# {len(self)} deals", *self.codes, ""))
-        target = Path(path)
-        partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        try:
-            with open(partial, "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, target)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+        write_text(path, text)
 
 
 def load(source: str | os.PathLike[str]) -> DealSet:

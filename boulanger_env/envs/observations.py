@@ -20,15 +20,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
+from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS, rank_of
 from boulanger_env.game.errors import BoulangerError, InvalidBoardError
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import (
-    RANK,
-    SUIT,
+    PARENT,
     empty_cells,
     empty_columns,
     goes_home,
+    head_of_run,
     parent_column,
     reindex,
     run_length,
@@ -112,6 +112,11 @@ _LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
 # One-hot place of a cell count: 4, 2, 1 -> 0, 1, 2.
 _CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in range(5)], np.uint8)
 
+# The lower cards of each card's suit, as a set of bits.
+_LOWER = np.array(
+    [0, *(sum(1 << lower for lower in range(card - rank_of(card) + 1, card)) for card in range(1, N_CARDS + 1))], np.uint64
+)
+
 
 @kernel
 def write_features(board: Board, out: Array) -> None:
@@ -128,25 +133,20 @@ def write_features(board: Board, out: Array) -> None:
         start = TABLEAU + column * MAX_HEIGHT
         run = run_length(board, column)
         below = 0
-        # Lowest rank of each suit so far, four bits each: a card above a lower one of its suit blocks it.
-        lowest = 0xFFFF
+        beneath = np.uint64(0)  # the cards that lie beneath, as a set
         for i in range(height):
             card = i64(board[start + i])
-            c = card - 1
+            c = i64(np.uint8(card - 1))  # an index that cannot be negative needs no check
             above = height - 1 - i
-            shift = i64(SUIT[card]) * 4
-            rank = i64(RANK[card])
-            seen = (lowest >> shift) & 15
             out[_COLUMN + c * N_COLUMNS + column] = 1
             out[_ABOVE + c * MAX_HEIGHT + above] = 1
-            out[_ON_PARENT + c] = below == card + 1 and rank != N_RANKS
+            out[_ON_PARENT + c] = below == PARENT[card]
             out[_IN_RUN + c] = above < run
-            out[_BLOCKS + c] = seen < rank
-            if rank < seen:
-                lowest += (rank - seen) << shift
+            out[_BLOCKS + c] = (beneath & _LOWER[card]) != 0
+            beneath |= np.uint64(1) << np.uint64(card)
             below = card
         out[_GOES_HOME + below - 1] = goes_home(board, below)
-        head = i64(board[start + height - run])
+        head = head_of_run(board, column)
         out[_TO_PARENT + head - 1] = run <= limit and parent_column(board, head) >= 0
 
     n_cells = 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +44,8 @@ class Reward:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             try:
-                finite = bool(np.isfinite(value))
-            except TypeError:
+                finite = isinstance(value, Real) and isfinite(value)
+            except OverflowError:
                 finite = False
             if not finite:
                 raise BoulangerError(f"reward {name}={value!r} is not a finite number")

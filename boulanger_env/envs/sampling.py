@@ -25,7 +25,7 @@ _SUM_BYTES = np.uint64(0x0101010101010101)
 _8, _32, _48, _56 = np.uint64(8), np.uint64(32), np.uint64(48), np.uint64(56)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
-_ONE, _THREE = np.uint64(1), np.uint64(3)
+_ONE, _THREE, _SEVEN = np.uint64(1), np.uint64(3), np.uint64(7)
 _BLOCK = 16  # words whose sum is kept, so that the search for the chosen action can skip them
 _BLOCK_WORDS = np.uint64(_BLOCK)
 
@@ -95,7 +95,7 @@ def sample_rows(
         start = np.uint64(row * width)
         end = np.uint64(row * width + width)
         # The words that lie in this row alone; it may begin and end within a word.
-        first = min((start + np.uint64(7)) >> _THREE, end >> _THREE)
+        first = (start + _SEVEN) >> _THREE
         last = end >> _THREE
         head_end = min(first << _THREE, end)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +105,8 @@ def read_settings(
     observation_space(observation)
     _choose("illegal_action", illegal_action, ILLEGAL_ACTIONS)
     _choose("deal_order", deal_order, DEAL_ORDERS)
+    _choose("allow_undo", allow_undo, (False, True))
+    _choose("prune", prune, (False, True))
     _choose("render_mode", render_mode, (None, *RENDER_MODES))
     if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, (int, np.integer)) or max_episode_steps < 1:
         raise BoulangerError(f"max_episode_steps={max_episode_steps!r} must be a whole number of at least 1")
@@ -121,6 +123,7 @@ def read_settings(
     )
 
 
-def _choose(name: str, value: Any, choices: Any) -> None:
-    if value not in choices:
+def _choose(name: str, value: Any, choices: Iterable[Any]) -> None:
+    # A tuple: a dict would refuse what cannot be hashed in its own words.
+    if value not in tuple(choices):
         raise BoulangerError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, choices))}")

@@ -294,6 +294,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     def _given_game(self, options: dict[str, Any] | None) -> Game | None:
         """The game that reset's options ask for, checked before anything changes."""
+        if options is not None and not isinstance(options, Mapping):
+            raise BoulangerError(f"reset: options={options!r} is no dict: it takes one of {', '.join(RESET_OPTIONS)}")
         if not options:
             return None
         unknown = [name for name in options if name not in RESET_OPTIONS]

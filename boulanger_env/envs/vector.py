@@ -339,6 +339,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _read_options(self, options: dict[str, Any] | None) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
         """The sub-environments to reset, and the games to start there (None for their next deals)."""
         chosen, n = self._all, self.num_envs
+        if options is not None and not isinstance(options, Mapping):
+            raise BoulangerError(f"reset: options={options!r}: it must be a dict with {' or '.join(RESET_OPTIONS)}")
         options = options or {}
         for name in options:
             if name not in RESET_OPTIONS:
@@ -353,8 +355,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if "codes" not in options:
             return chosen, None
         codes = options["codes"]
-        if isinstance(codes, str) or len(codes) != n:
-            given = "a single text" if isinstance(codes, str) else len(codes)
+        listed = not isinstance(codes, str) and hasattr(codes, "__len__")
+        if not listed or len(codes) != n:
+            given = len(codes) if listed else repr(codes)
             raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
         return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
 
@@ -391,7 +394,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                     f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
                     f"actions are numbered 0 to {count - 1}"
                 )
-        array = array.astype(np.int64, copy=False)
+        # A copy, since for arrays with gaps or read-only ones the kernels would be compiled anew.
+        array = np.array(array, np.int64, order="C")
         if self._settings.illegal_action == RAISE:
             i = int(first_illegal(self._boards, self._counters, array, self._episodes))
             if i >= 0:

@@ -1,0 +1,194 @@
+"""What an agent is, and the table of the package's own.
+
+An agent is a callable ``agent(observation, mask, info) -> action`` that sees only what the environment shows.
+With one mask it returns an int; with masks ``(n, actions)``, and observation and info batched like a vector
+environment's, an int64 array ``(n,)``. Row ``i`` of a batch is the agent's *slot* ``i``: what an agent remembers
+of a game, it keeps by slot, so a batch plays exactly what single calls would.
+
+A new game is recognised by ``info["moves"] == 0``. Rows whose mask is all ones are games that have ended (see the
+environment); they get some action, which means nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boulanger_env.envs.observations import board_from_observation
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.game.state import Board
+
+NO_ACTION = -1
+"""What stands for an action where there is none."""
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """The protocol that every agent of the package follows."""
+
+    @property
+    def name(self) -> str:
+        """What results are reported under."""
+
+    def __call__(self, observation: Any, mask: NDArray[Any], info: Mapping[str, Any]) -> Any:
+        """Choose an action for one game (an int) or for each game of a batch (int64 ``(n,)``)."""
+
+    def seed(self, seed: int) -> None:
+        """Start anew: forget every game, and draw all chance from ``seed``."""
+
+    def reset(self, games: ArrayLike | None = None, slots: ArrayLike | None = None) -> None:
+        """Forget the games in ``slots``, which now hold the games numbered ``games`` (see ``BatchAgent.reset``)."""
+
+
+AgentFactory = Callable[[], Agent]
+
+AGENTS: dict[str, AgentFactory] = {}
+"""The package's agents by name. ``make`` builds them; another agent is another row."""
+
+
+def make(name: str, seed: int = 0) -> Agent:
+    """Build one of the package's agents.
+
+    Args:
+        name: a key of ``AGENTS``: ``random``, ``greedy`` or ``heuristic``.
+        seed: of all its chance, 0 .. 2**64 - 1.
+
+    Raises:
+        BoulangerError: there is no agent of that name, or the seed is no such number.
+
+    >>> make("random", seed=3).name
+    'random'
+    """
+    factory = AGENTS.get(name)
+    if factory is None:
+        raise BoulangerError(f"there is no agent {name!r}: the agents are {', '.join(AGENTS)}")
+    agent = factory()
+    agent.seed(seed)
+    return agent
+
+
+class BatchAgent(ABC):
+    """Base of the package's agents: turns single calls into batches of one, keeps count of the slots.
+
+    Attributes:
+        name: what results are reported under.
+        batched: whether the agent takes batches (``evaluate`` asks).
+        observation: the kind of observation that is cheapest for it; all agents take both.
+    """
+
+    name: str
+    batched: ClassVar[bool] = True
+    observation: ClassVar[str] = "cards"
+
+    def __init__(self) -> None:
+        self._seed = 0
+        self._slots = 0
+
+    def __call__(self, observation: Any, mask: NDArray[Any], info: Mapping[str, Any]) -> Any:
+        """Choose an action.
+
+        Args:
+            observation: ``"cards"`` or ``"features"``, single or batched.
+            mask: ``(780,)`` or ``(n, 780)``, 1 or True = legal; 781 wide where undo is allowed.
+            info: the environment's; ``moves`` is looked at, if it is there.
+
+        Returns:
+            An int for one mask, int64 ``(n,)`` for a batch.
+
+        Raises:
+            BoulangerError: the mask has another shape, or allows nothing.
+        """
+        mask = np.asarray(mask)
+        if mask.ndim not in (1, 2) or mask.shape[-1] not in (N_ACTIONS, N_ACTIONS + 1):
+            raise BoulangerError(
+                f"a mask of shape {mask.shape}: agents take ({N_ACTIONS},) or (n, {N_ACTIONS}), one more with undo"
+            )
+        masks = mask.reshape(-1, mask.shape[-1])
+        n = len(masks)
+        if n > self._slots:
+            self._grow(n)
+            self._slots = n
+        new = np.broadcast_to(np.asarray(info.get("moves", -1)) == 0, n)
+        actions = self._choose(observation, masks, new)
+        if actions.min(initial=0) < 0:
+            which = "the mask" if mask.ndim == 1 else f"mask {int(actions.argmin())}"
+            raise BoulangerError(f"{which} allows no action: it is all zeros, or allows nothing but undo")
+        return int(actions[0]) if mask.ndim == 1 else actions
+
+    def seed(self, seed: int) -> None:
+        """Start anew: forget every game, and draw all chance from ``seed``.
+
+        Raises:
+            BoulangerError: the seed is not a whole number in 0 .. 2**64 - 1.
+        """
+        self._seed = checked_seed(seed)
+        self.reset()
+
+    def reset(self, games: ArrayLike | None = None, slots: ArrayLike | None = None) -> None:
+        """Forget the games in some slots.
+
+        Args:
+            games: a number for the new game in each of the slots. The chance of game ``g`` depends on the seed and
+                on ``g`` alone, whichever slot it is played in. Without numbers, slot ``i`` plays game ``i``.
+            slots: which slots; all if None.
+
+        Raises:
+            BoulangerError: as many games as slots are needed, none of them negative.
+        """
+        if slots is None:
+            # What is beyond the slots given is forgotten too: it starts anew when it is next used.
+            self._slots = 0
+            if games is None:
+                return
+            slots = np.arange(np.size(games))
+        where = np.atleast_1d(np.asarray(slots, np.int64))
+        numbers = where if games is None else np.atleast_1d(np.asarray(games, np.int64))
+        if len(where) != len(numbers) or (where < 0).any() or (numbers < 0).any():
+            raise BoulangerError(
+                f"games {games!r} do not number slots {slots!r}: one number from 0 up for each slot"
+            )
+        if len(where) and where.max() >= self._slots:
+            self._grow(int(where.max()) + 1)
+            self._slots = int(where.max()) + 1
+        self._restart(where, numbers.astype(np.uint64))
+
+    @abstractmethod
+    def _grow(self, n: int) -> None:
+        """Make room for slots ``self._slots .. n - 1``; each starts the game of its own number."""
+
+    @abstractmethod
+    def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
+        """Forget the games in ``slots``, which now hold ``games``."""
+
+    @abstractmethod
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Actions for masks ``(n, 780)``, or ``NO_ACTION``; ``new`` marks games that have just begun."""
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as an int.
+
+    Raises:
+        BoulangerError: it is not a whole number in 0 .. 2**64 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise BoulangerError(f"seed {seed!r} must be a whole number from 0 to 2**64 - 1")
+    return int(seed)
+
+
+def board_rows(observation: Any, n: int) -> Board:
+    """The boards of an observation of ``n`` games, uint8 ``(n, BOARD_SIZE)``; one game needs no batch axis.
+
+    Raises:
+        BoulangerError: the observation shows another number of games.
+    """
+    boards = board_from_observation(observation)
+    boards = boards.reshape(-1, boards.shape[-1])
+    if len(boards) != n:
+        raise BoulangerError(f"the observation shows {len(boards)} games, but there are {n} masks")
+    return boards

@@ -1,0 +1,174 @@
+"""``heuristic``: a hand-written evaluation and a short look ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.game.state import BOARD_SIZE, Array
+
+from .base import NO_ACTION, BatchAgent, board_rows
+from .greedy import allowed_moves, choose, first_allowed
+from .lookahead import OPEN, home_action, new_tree, play, search
+from .positions import Visited, position_hash
+
+NODES = 300
+LONGEST_PLAN = 128
+
+
+class HeuristicAgent(BatchAgent):
+    """Looks ahead a fixed number of positions, best first, and plays the first move towards the best one found.
+
+    Cards that can go home go home: that is always safe. Otherwise each decision is a search of its own
+    (``lookahead.search``) from the position at hand, by the hand-written values of ``evaluation.py``, that enters no
+    position the game has been in. Two things are remembered of a game: these positions, and, once a search
+    has reached a win, the moves to it. When a search runs out of positions the game cannot be won from
+    there, and the agent goes for the most cards home. Undo is never chosen.
+
+    Args:
+        nodes: positions whose moves are all tried in one search: the agent's whole budget for a move.
+
+    Raises:
+        BoulangerError: ``nodes`` is not a whole number of at least 1.
+    """
+
+    name = "heuristic"
+
+    def __init__(self, nodes: int = NODES) -> None:
+        if isinstance(nodes, bool) or not isinstance(nodes, (int, np.integer)) or nodes < 1:
+            raise BoulangerError(f"nodes={nodes!r} must be a whole number of at least 1")
+        super().__init__()
+        self.nodes = int(nodes)
+        if nodes != NODES:
+            self.name = f"heuristic-{nodes}"
+        self._visited = Visited()
+        self._plans = np.zeros((0, LONGEST_PLAN), np.int16)
+        self._plan_keys = np.zeros((0, LONGEST_PLAN + 1), np.uint64)
+        self._plan_state = np.zeros((0, 2), np.int64)  # the next move of the plan, and how many it has
+        self._tree = new_tree(self.nodes, 0)
+
+    def _grow(self, n: int) -> None:
+        more = max(0, n - len(self._plans))
+        self._visited.grow(len(self._plans) + more)
+        self._plans = np.pad(self._plans, ((0, more), (0, 0)))
+        self._plan_keys = np.pad(self._plan_keys, ((0, more), (0, 0)))
+        self._plan_state = np.pad(self._plan_state, ((0, more), (0, 0)))
+        self._forget(np.arange(self._slots, n))
+
+    def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
+        self._forget(slots)
+
+    def _forget(self, slots: NDArray[Any]) -> None:
+        self._visited.lengths[slots] = 0
+        self._plan_state[slots] = 0
+
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
+        boards = board_rows(observation, len(masks))
+        self._forget(np.flatnonzero(new))
+        self._visited.make_room()
+        if self._visited.keys.shape[1] * 2 > len(self._tree.seen):
+            self._tree = new_tree(self.nodes, self._visited.keys.shape[1] * 4)
+        actions = np.empty(len(masks), np.int64)
+        _choose_rows(
+            boards,
+            masks,
+            self.nodes,
+            self._visited.keys,
+            self._visited.lengths,
+            self._plans,
+            self._plan_keys,
+            self._plan_state,
+            self._tree,
+            actions,
+        )
+        return actions
+
+
+@kernel
+def _choose_rows(
+    boards: Array,
+    masks: Array,
+    nodes: int,
+    keys: Array,
+    lengths: Array,
+    plans: Array,
+    plan_keys: Array,
+    plan_state: Array,
+    tree: Any,
+    actions: Array,
+) -> None:
+    """Choose for each board; ``keys`` and the plans are the memory of its slot."""
+    legal = np.empty(N_ACTIONS, np.int8)
+    after = np.empty(BOARD_SIZE, np.uint8)
+    for i in range(len(actions)):
+        actions[i] = _choose(
+            boards[i],
+            masks[i],
+            nodes,
+            keys[i],
+            lengths,
+            plans[i],
+            plan_keys[i],
+            plan_state[i],
+            tree,
+            legal,
+            after,
+            i,
+        )
+
+
+@kernel
+def _choose(
+    board: Array,
+    mask: Array,
+    nodes: int,
+    keys: Array,
+    lengths: Array,
+    plan: Array,
+    plan_keys: Array,
+    plan_state: Array,
+    tree: Any,
+    legal: Array,
+    after: Array,
+    slot: int,
+) -> int:
+    """The action for one board."""
+    if allowed_moves(board, mask, legal) == 0:
+        return first_allowed(mask)
+    home = home_action(board)
+    if home != NO_ACTION and legal[home]:
+        return home
+    # Foundation moves cannot be taken back, so only positions without one can come again.
+    key = position_hash(board)
+    keys[lengths[slot]] = key
+    lengths[slot] += 1
+
+    step, planned = i64(plan_state[0]), i64(plan_state[1])
+    if step < planned and plan_keys[step] == key and legal[plan[step]]:
+        after[:] = board
+        play(after, i64(plan[step]))
+        if position_hash(after) == plan_keys[step + 1]:
+            plan_state[0] = step + 1
+            return i64(plan[step])
+
+    status, length = search(board, legal, keys, i64(lengths[slot]), nodes, tree)
+    plan_state[0] = 0
+    plan_state[1] = 0
+    if length == 0:
+        return choose(board, legal, keys, i64(lengths[slot]), after)
+    if status != OPEN:
+        length = min(length, LONGEST_PLAN)
+        after[:] = board
+        plan_keys[0] = key
+        for i in range(length):
+            plan[i] = tree.path[i]
+            play(after, i64(plan[i]))
+            plan_keys[i + 1] = position_hash(after)
+        plan_state[0] = 1
+        plan_state[1] = length
+    return i64(tree.path[0])

@@ -1,0 +1,185 @@
+"""What can be benchmarked, behind one small class: an agent's name, an agent, any callable, a trained model."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from boulanger_env.agents import AGENTS, make
+from boulanger_env.agents.base import board_rows
+from boulanger_env.envs import N_FEATURES
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_action, card_mask
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.jit import kernel
+from boulanger_env.game.moves import N_ACTIONS, UNDO
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy as ``evaluate`` plays it.
+
+    Attributes:
+        name: what results are reported under.
+        act: the callable ``(observation, mask, info) -> action``.
+        batched: whether it takes batches (masks ``(n, actions)``); else it is called for one game at a time.
+        observation: the observation it wants, ``"features"`` or ``"cards"``.
+        allow_undo: whether it wants the action for undo.
+        details: what else identifies it, for the record.
+    """
+
+    name: str
+    act: Any
+    batched: bool
+    observation: str = "features"
+    allow_undo: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def start(self, seed: int) -> None:
+        """Seed the policy, if it can be seeded."""
+        if hasattr(self.act, "seed"):
+            self.act.seed(seed)
+
+    def new_games(self, games: NDArray[np.int64], slots: NDArray[np.int64]) -> None:
+        """Tell the policy, if it asks for that, that slots of the batch hold new games."""
+        if hasattr(self.act, "reset"):
+            self.act.reset(games=games, slots=slots)
+
+
+def as_policy(policy: Any, name: str | None = None) -> Policy:
+    """Whatever can be benchmarked, as a ``Policy``.
+
+    Args:
+        policy: an agent's name (``"greedy"``); a MaskablePPO model's ``.zip``; a model of Stable-Baselines3 or
+            sb3-contrib; an agent; or any callable ``(observation, mask, info) -> action``. A callable is called for
+            one game at a time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that
+            it wants; its methods ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``.
+        name: what to report it under, instead of its own name.
+
+    Raises:
+        BoulangerError: it is none of these, or a model of another environment.
+    """
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str) and policy in AGENTS:
+        policy = make(policy)
+    elif isinstance(policy, (str, os.PathLike)):
+        return _load_model(Path(policy), name)
+    if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
+        return _model_policy(policy, name or type(policy).__name__, {})
+    if not callable(policy):
+        raise BoulangerError(
+            f"{policy!r} is no policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
+            "or a callable (observation, mask, info) -> action"
+        )
+    return Policy(
+        name=name
+        or getattr(policy, "name", None)
+        or getattr(policy, "__name__", None)
+        or type(policy).__name__,
+        act=policy,
+        batched=bool(getattr(policy, "batched", False)),
+        observation=getattr(policy, "observation", "features"),
+        allow_undo=bool(getattr(policy, "allow_undo", False)),
+    )
+
+
+def _load_model(path: Path, name: str | None) -> Policy:
+    """The MaskablePPO model in a ``.zip``."""
+    if not path.is_file():
+        raise BoulangerError(
+            f"there is no agent and no file {os.fspath(path)!r}; the agents are {', '.join(AGENTS)}, "
+            "and a model is the .zip that MaskablePPO saved"
+        )
+    try:
+        contrib = importlib.import_module("sb3_contrib")
+    except ModuleNotFoundError as error:
+        raise BoulangerError(f'a model needs {error.name}: pip install "boulanger-env[train]"') from None
+    try:
+        model = contrib.MaskablePPO.load(path, device="cpu")
+    except Exception as error:
+        # Whatever a damaged or foreign archive makes the loader say, it is about this file.
+        raise BoulangerError(f"{path} is not a model that MaskablePPO saved: {error}") from error
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return _model_policy(model, name or path.name, {"model": digest})
+
+
+def _model_policy(model: Any, name: str, details: Mapping[str, Any]) -> Policy:
+    actions = int(getattr(model.action_space, "n", 0))
+    widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
+    if actions not in widths:
+        raise BoulangerError(
+            f"model {name} has the action space {model.action_space}: it must have {N_ACTIONS} actions, or "
+            f"{N_CARD_ACTIONS} (CardActions), and one more with undo"
+        )
+    observation = _observation_kind(model.observation_space)
+    if observation is None:
+        raise BoulangerError(
+            f"model {name} has an observation space that is neither 'features' nor 'cards': {model.observation_space}"
+        )
+    return Policy(
+        name=name,
+        act=_ModelPlayer(model, actions),
+        batched=True,
+        observation=observation,
+        allow_undo=actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1),
+        details=details,
+    )
+
+
+def _observation_kind(space: Any) -> str | None:
+    if isinstance(space, spaces.Box) and space.shape == (N_FEATURES,):
+        return "features"
+    if isinstance(space, spaces.Dict) and {"tableau", "cells", "foundations"} == set(space.spaces):
+        return "cards"
+    return None
+
+
+class _ModelPlayer:
+    """A Stable-Baselines3 model as a batched agent: its best action that the mask allows."""
+
+    def __init__(self, model: Any, actions: int) -> None:
+        self._model = model
+        self._actions = actions
+        # Only the models of sb3-contrib that mask take masks.
+        self._masked = "action_masks" in inspect.signature(model.predict).parameters
+
+    def __call__(self, observation: Any, masks: NDArray[Any], info: Any) -> NDArray[np.int64]:
+        if self._actions >= N_ACTIONS:
+            return self._predict(observation, masks)
+        boards = board_rows(observation, len(masks))
+        own = np.empty((len(masks), self._actions), np.int8)
+        _card_masks(boards, masks, own)
+        actions = self._predict(observation, own)
+        _base_actions(boards, actions)
+        return actions
+
+    def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
+        given = {"action_masks": masks.astype(np.bool_)} if self._masked else {}
+        actions, _ = self._model.predict(observation, deterministic=True, **given)
+        return np.asarray(actions, np.int64).reshape(len(masks))
+
+
+@kernel
+def _card_masks(boards: NDArray[Any], masks: NDArray[Any], own: NDArray[Any]) -> None:
+    for i in range(len(own)):
+        card_mask(boards[i], masks[i], own[i])
+
+
+@kernel
+def _base_actions(boards: NDArray[Any], actions: NDArray[Any]) -> None:
+    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
+    for i in range(len(actions)):
+        if actions[i] == N_CARD_ACTIONS:
+            actions[i] = UNDO
+        else:
+            actions[i] = base_action(boards[i], actions[i])

@@ -1,0 +1,57 @@
+"""Intervals for what a benchmark measures. SciPy is imported at the first use: it comes with the extra ``bench``."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from boulanger_env.game.errors import BoulangerError
+
+CONFIDENCE = 0.95
+
+
+class Estimate(NamedTuple):
+    """A mean or a share with its 95 % interval; the interval is None where there are too few games for one."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def scipy_stats() -> Any:
+    """The module ``scipy.stats``.
+
+    Raises:
+        BoulangerError: SciPy is not installed; the message names the extra that brings it.
+    """
+    try:
+        return importlib.import_module("scipy.stats")
+    except ModuleNotFoundError as error:
+        raise BoulangerError(f'benchmarks need {error.name}: pip install "boulanger-env[bench]"') from None
+
+
+def share(successes: int, n: int) -> Estimate:
+    """A share of ``n`` with its Wilson interval.
+
+    >>> share(5, 10)
+    Estimate(value=0.5, low=0.23659309051256394, high=0.7634069094874361)
+    """
+    interval = scipy_stats().binomtest(successes, n).proportion_ci(CONFIDENCE, method="wilson")
+    return Estimate(successes / n, float(interval.low), float(interval.high))
+
+
+def mean(values: Sequence[float]) -> Estimate:
+    """A mean with Student's t interval; one value alone has none.
+
+    >>> mean([1, 2, 3])
+    Estimate(value=2.0, low=-0.4841377117313..., high=4.4841377117313...)
+    """
+    n = len(values)
+    value = math.fsum(values) / n
+    if n == 1:
+        return Estimate(value, None, None)
+    error = math.sqrt(math.fsum((x - value) ** 2 for x in values) / (n - 1) / n)
+    margin = float(scipy_stats().t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
+    return Estimate(value, value - margin, value + margin)

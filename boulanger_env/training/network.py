@@ -1,0 +1,254 @@
+"""A small network that follows the structure of the game, and MaskablePPO's policy on it.
+
+What a card can do depends on the other cards of its suit (its parent, the cards to go home before it) and on those of
+its column (what lies on it, what it lies on). So there is one token a card, and two kinds of dense layer in turn: over
+the 13 cards of each suit, and over the cards of each column counted from the top. The weights are shared between the
+suits and between the columns. At the end every card gives four scores: for going onto its parent, into an empty column,
+into a free cell and home; an action's logit is the score of the card it moves. So the network does not care how suits,
+columns and cells are ordered, and what it learns in one of them it knows in all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch as th
+from gymnasium import spaces
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812 - its usual name
+
+from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
+from boulanger_env.game.moves import COLUMN_TO_CELL, N_ACTIONS
+from boulanger_env.game.state import N_COLUMNS
+
+from .layout import N_BOARD_FEATURES, N_COLUMN_SLOTS, N_DEEP, N_TOKEN_FEATURES, Layout, layout, rearrange
+
+# What a card can do, in the order of its four scores.
+ONTO_PARENT, INTO_EMPTY, INTO_CELL, HOME = range(4)
+
+
+class Mix(nn.Module):
+    """A residual step over groups of tokens: one hidden layer sees the tokens of a group and the board's context."""
+
+    def __init__(self, size: int, width: int, hidden: int, context: int) -> None:
+        super().__init__()
+        self.inward = nn.Linear(size * width, hidden)
+        self.context = nn.Linear(context, hidden, bias=False)
+        self.outward = nn.Linear(hidden, size * width)
+
+    def forward(self, groups: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+        """From ``(B, groups, size * width)`` to the same, and the mean hidden layer ``(B, hidden)``."""
+        hidden = F.relu(self.inward(groups) + self.context(context)[:, None])
+        return self.outward(hidden), hidden.mean(1)
+
+
+class Block(nn.Module):
+    """Mix over suits, then over columns, then let the context hear of both."""
+
+    def __init__(self, width: int, hidden: int, context: int) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList([nn.LayerNorm(width) for _ in range(2)])
+        self.suits = Mix(N_RANKS, width, hidden, context)
+        self.columns = Mix(N_DEEP, width, hidden, context)
+        self.summary = nn.Linear(2 * hidden, context)
+
+    def forward(self, cards: Tensor, context: Tensor, where: Layout) -> tuple[Tensor, Tensor]:
+        """Cards ``(B, 52, width)`` and context ``(B, context)``, both updated."""
+        batch = len(cards)
+        mixed, suits = self.suits(self.norms[0](cards).view(batch, N_SUITS, -1), context)
+        cards = cards + mixed.view(cards.shape)
+        slots = where.slots[:, :N_COLUMN_SLOTS]
+        columns = rearrange(self.norms[1](cards), slots, where.column_cards)
+        mixed, columns = self.columns(columns.view(batch, N_COLUMNS, -1), context)
+        cards = cards + rearrange(mixed.view(batch, N_COLUMN_SLOTS, -1), where.column_cards, slots)
+        return cards, context + F.relu(self.summary(th.cat([suits, columns], 1)))
+
+
+class CardMixer(BaseFeaturesExtractor):
+    """The network. Its features are the 780 action logits, then ``context`` numbers about the whole board.
+
+    Args:
+        observation_space: that of the ``"cards"`` observation.
+        width: numbers a card.
+        hidden: size of the hidden layers over a suit and over a column.
+        blocks: how many times suits and columns are mixed.
+        context: numbers about the whole board.
+        home_bias: added to the logits of foundation moves. A legal one never does harm (see the rules), so they are
+            given a head start instead of being learned.
+
+    Raises:
+        ValueError: another observation space.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        width: int = 16,
+        hidden: int = 64,
+        blocks: int = 1,
+        context: int = 32,
+        home_bias: float = 6.0,
+    ) -> None:
+        if not isinstance(observation_space, spaces.Dict) or set(observation_space.spaces) != {
+            "tableau",
+            "cells",
+            "foundations",
+        }:
+            raise ValueError(f'this network reads observation="cards", not {observation_space}')
+        super().__init__(observation_space, N_ACTIONS + context)
+        self.embed = nn.Linear(N_TOKEN_FEATURES, width)
+        self.rank = nn.Parameter(0.5 * th.randn(N_RANKS, width))
+        self.board = nn.Linear(N_BOARD_FEATURES, context)
+        self.blocks = nn.ModuleList([Block(width, hidden, context) for _ in range(blocks)])
+        self.norm = nn.LayerNorm(width)
+        self.card_scores = nn.Linear(width, 4)
+        self.board_scores = nn.Linear(context, 4)
+        self.summary = nn.Linear(context + width, context)
+        self.home_bias = home_bias
+        # Close to zero, so that the untrained policy is close to uniform on the moves that do not go home.
+        for scores in (self.card_scores, self.board_scores):
+            nn.init.normal_(scores.weight, std=0.01)
+            nn.init.zeros_(scores.bias)
+        others = [[d for d in range(N_COLUMNS) if d != s] for s in range(N_COLUMNS)]
+        self.others: Tensor
+        self.register_buffer("others", th.tensor(others), persistent=False)
+
+    def forward(self, observation: dict[str, Tensor]) -> Tensor:
+        """Features ``(B, 780 + context)`` of a batch of observations."""
+        where = layout(observation)
+        batch = len(where.empty)
+        cards = (self.embed(where.tokens).view(batch, N_SUITS, N_RANKS, -1) + self.rank).view(
+            batch, N_CARDS, -1
+        )
+        context = F.relu(self.board(where.board))
+        for block in self.blocks:
+            cards, context = block(cards, context, where)
+        cards = self.norm(cards)
+        scores = self.card_scores(cards) + self.board_scores(context)[:, None]
+        summary = F.relu(self.summary(th.cat([context, cards.mean(1)], 1)))
+        return th.cat([self._logits(scores, where), summary], 1)
+
+    def _logits(self, scores: Tensor, where: Layout) -> Tensor:
+        """Action logits ``(B, 780)`` from each card's four scores ``(B, 52, 4)``, in the order of the action table."""
+        batch = len(scores)
+        in_slot = rearrange(scores, where.slots, where.cards)
+        columns = in_slot[:, :N_COLUMN_SLOTS].view(batch, N_COLUMNS, N_DEEP, 4)
+        cells = in_slot[:, N_COLUMN_SLOTS:]
+        # The k topmost cards move as their k-th card does: onto its parent, or into an empty column.
+        groups = columns[:, :, None]
+        to_empty = where.empty[:, self.others, None]
+        between = th.where(to_empty, groups[..., INTO_EMPTY], groups[..., ONTO_PARENT])
+        from_cell = th.where(
+            where.empty[:, None], cells[..., INTO_EMPTY, None], cells[..., ONTO_PARENT, None]
+        )
+        top = columns[:, :, 0]
+        return th.cat(
+            [
+                between.reshape(batch, COLUMN_TO_CELL),
+                top[..., INTO_CELL],
+                top[..., HOME] + self.home_bias,
+                from_cell.flatten(1),
+                cells[..., HOME] + self.home_bias,
+            ],
+            1,
+        )
+
+
+class MaskedMoves(MaskableDistribution):
+    """One of 780 actions, masked: as sb3-contrib's own, which works out much that is never asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def proba_distribution_net(self, *args: Any, **kwargs: Any) -> nn.Module:
+        """No layer: the features hold the logits."""
+        return nn.Identity()
+
+    def proba_distribution(self, action_logits: Tensor) -> MaskedMoves:
+        """Take these logits ``(B, 780)``, unmasked."""
+        self._unmasked = self._logits = action_logits
+        return self
+
+    def apply_masking(self, masks: Tensor | NDArray[np.bool_] | None) -> None:
+        """Leave only the actions whose mask is true; ``None`` takes the mask away."""
+        self._logits = self._unmasked
+        if masks is not None:
+            legal = th.as_tensor(masks, device=self._logits.device).bool().reshape(self._logits.shape)
+            self._logits = self._logits.masked_fill(~legal, -1e8)
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Log-probability ``(B,)`` of actions ``(B,)``."""
+        return F.log_softmax(self._logits, 1).gather(1, actions.long().view(-1, 1)).squeeze(1)
+
+    def entropy(self) -> Tensor:
+        """Entropy ``(B,)``."""
+        return -(F.softmax(self._logits, 1) * F.log_softmax(self._logits, 1)).sum(1)
+
+    def sample(self) -> Tensor:
+        """Actions ``(B,)`` by their probabilities."""
+        return th.multinomial(F.softmax(self._logits, 1), 1).squeeze(1)
+
+    def mode(self) -> Tensor:
+        """The likeliest actions ``(B,)``."""
+        return self._logits.argmax(1)
+
+    def actions_from_params(self, action_logits: Tensor, deterministic: bool = False) -> Tensor:
+        """Actions of these logits."""
+        return self.proba_distribution(action_logits).get_actions(deterministic)
+
+    def log_prob_from_params(self, action_logits: Tensor) -> tuple[Tensor, Tensor]:
+        """Sampled actions of these logits and their log-probabilities."""
+        actions = self.actions_from_params(action_logits)
+        return actions, self.log_prob(actions)
+
+
+class _Logits(nn.Module):
+    def forward(self, features: Tensor) -> Tensor:
+        return features[:, :N_ACTIONS]
+
+
+class _Value(nn.Linear):
+    def forward(self, features: Tensor) -> Tensor:
+        return super().forward(features[:, N_ACTIONS:])
+
+
+class CardPolicy(MaskableActorCriticPolicy):
+    """Actor and critic on one :class:`CardMixer`, for ``MaskablePPO(CardPolicy, env)`` with ``observation="cards"``.
+
+    Args:
+        observation_space: that of the ``"cards"`` observation.
+        action_space: ``Discrete(780)``.
+        lr_schedule: the optimizer's learning rate.
+        **keywords: as for ``MaskableActorCriticPolicy``; those of :class:`CardMixer` go into
+            ``features_extractor_kwargs``.
+
+    Raises:
+        ValueError: another observation or action space.
+    """
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        **keywords: Any,
+    ) -> None:
+        if not isinstance(action_space, spaces.Discrete) or action_space.n != N_ACTIONS:
+            raise ValueError(f"this policy plays the {N_ACTIONS} moves without undo, not {action_space}")
+        keywords.update(net_arch=[], ortho_init=False, features_extractor_class=CardMixer)
+        super().__init__(observation_space, action_space, lr_schedule, **keywords)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        self._build_mlp_extractor()
+        self.action_dist = MaskedMoves()
+        self.action_net = _Logits()
+        self.value_net = _Value(self.features_dim - N_ACTIONS, 1)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), **{"lr": lr_schedule(1), **self.optimizer_kwargs}
+        )

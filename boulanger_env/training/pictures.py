@@ -1,0 +1,44 @@
+"""The learning curve as a picture."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from boulanger_env.benchmark.statistics import mean
+from boulanger_env.files import write_with
+
+Curve = Sequence[tuple[int, Sequence[float]]]
+"""Timesteps, and the cards home in each validation game."""
+
+
+def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], title: str) -> None:
+    """Draw mean cards home over the training, with its 95 % interval, beside the baselines' means.
+
+    Args:
+        path: a PNG file.
+        curve: at least one evaluation.
+        baselines: mean cards home of each on the same deals.
+        title: what was trained on what.
+    """
+    steps = np.array([step for step, _ in curve])
+    estimates = [mean(home) for _, home in curve]
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between(steps, [e.low for e in estimates], [e.high for e in estimates], alpha=0.2, linewidth=0)
+    axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
+    for color, (name, value) in zip(("0.35", "0.6"), baselines.items(), strict=False):
+        axes.axhline(value, color=color, linestyle="--", linewidth=1, label=name)
+    axes.set(xlabel="moves played while learning", ylabel="cards home, of 52", title=title)
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter())
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=120)
+    write_with(path, lambda partial: partial.write_bytes(buffer.getvalue()) and None)

@@ -1,0 +1,37 @@
+"""Train a masked agent on random games, benchmark it beside two baselines, and keep what there is to look at.
+
+This is what ``boulanger train`` does, as a script to copy. The parts that people change most are the environment
+(``boulanger_env.training.make_envs``), the model (``make_model``) and the network (``CardPolicy``).
+
+Run it with: python examples/train_maskable_ppo.py --timesteps 100000 --output runs/first
+"""
+
+import argparse
+from pathlib import Path
+
+from boulanger_env.benchmark import markdown
+from boulanger_env.training import TrainSettings, train
+
+
+def main() -> None:
+    """Read the command line, train, and print the benchmark's table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--timesteps", type=int, default=TrainSettings.timesteps, help="moves to play while learning")
+    parser.add_argument("--cells", type=int, default=4, choices=(4, 2, 1))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--test-deals", default="", help="name or file of the deals of the final benchmark")
+    parser.add_argument("--output", type=Path, default=Path("runs/example"))
+    arguments = parser.parse_args()
+    settings = TrainSettings(
+        timesteps=arguments.timesteps,
+        n_cells=arguments.cells,
+        seed=arguments.seed,
+        test_deals=arguments.test_deals,
+    )
+    results = train(settings, arguments.output)
+    print(markdown(results))
+    print(f"model, curve and replay are in {arguments.output}")
+
+
+if __name__ == "__main__":
+    main()

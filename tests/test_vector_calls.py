@@ -1,0 +1,324 @@
+"""What a caller of ``BoulangerVectorEnv`` holds and hands over: arrays, actions, keywords, copies, threads."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from batches import DISABLED, MODES, NEXT_STEP, SAME_STEP, Player, Singles, check, compare
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from numba.core import event
+
+from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, IllegalMoveError, sample_legal
+
+N = 4
+LEGAL = 728  # a column's top card to a free cell: legal at the start of every game
+NOTHING = 779  # nothing in cell d then
+
+
+def arrays_of(value: Any) -> list[np.ndarray]:
+    """Every array in what a step or reset returned."""
+    if isinstance(value, np.ndarray):
+        nested = [arrays_of(entry) for entry in value.tolist()] if value.dtype == object else []
+        return [value, *(array for arrays in nested for array in arrays)]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [array for entry in value for array in arrays_of(entry)]
+    return []
+
+
+def play(batch: BoulangerVectorEnv, steps: int, seed: int = 0, illegal: float = 0.1) -> list[Any]:
+    """All that a game of chance returns."""
+    n = batch.num_envs
+    player = Player(seed, n, batch.single_action_space.n, illegal=illegal)
+    seen: list[Any] = [batch.reset(seed=seed)]
+    infos = seen[0][1]
+    for _ in range(steps):
+        seen.append(batch.step(player.choose(infos["action_mask"], infos)))
+        infos = seen[-1][-1]
+    return seen
+
+
+def assert_equal(value: Any, other: Any) -> None:
+    """Nested results of ``play`` are equal, types and all."""
+    assert type(value) is type(other)
+    if isinstance(value, dict):
+        assert list(value) == list(other)
+        value, other = list(value.values()), list(other.values())
+    if isinstance(value, np.ndarray):
+        assert value.dtype == other.dtype
+        if value.dtype != object:
+            assert np.array_equal(value, other)
+            return
+        value, other = value.tolist(), other.tolist()
+    if isinstance(value, (tuple, list)):
+        for mine, theirs in zip(value, other, strict=True):
+            assert_equal(mine, theirs)
+    else:
+        assert value == other
+
+
+# -- arrays -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [NEXT_STEP, SAME_STEP], ids=lambda mode: mode.name)
+@pytest.mark.parametrize("observation", ["features", "cards"])
+def test_arrays_are_fresh(observation: str, mode: AutoresetMode) -> None:
+    batch = BoulangerVectorEnv(N, observation=observation, autoreset_mode=mode, max_episode_steps=6)
+    player = Player(2, N, 780)
+    held: list[tuple[np.ndarray, bytes]] = []
+    keys: set[str] = set()
+
+    def hold(*results: Any) -> dict[str, Any]:
+        fresh = [array for array in arrays_of([*results, batch.action_masks()]) if array.dtype != object]
+        for i, array in enumerate(fresh):
+            # Rows of the batch's last observations may be views of one array, which itself is fresh.
+            assert not any(np.shares_memory(array, other) for other in fresh[:i])
+            assert not any(np.shares_memory(array, other) for other, _ in held)
+            assert array.flags.writeable
+        held.extend((array, array.tobytes()) for array in fresh)
+        keys.update(results[-1])
+        return results[-1]
+
+    infos = hold(*batch.reset(seed=2))
+    for _ in range(12):
+        infos = hold(*batch.step(player.choose(infos["action_mask"], infos)))
+    hold(*batch.reset(options={"reset_mask": np.array([True, False, True, False])}))
+    assert ("final_info" if mode is SAME_STEP else "outcome") in keys
+    assert all(array.tobytes() == content for array, content in held)
+
+
+def test_a_callers_scribbles_change_nothing() -> None:
+    batch, twin = (BoulangerVectorEnv(N, autoreset_mode=SAME_STEP, max_episode_steps=3) for _ in range(2))
+    results: Any = batch.reset(seed=3)
+    expected: Any = twin.reset(seed=3)
+    for turn in range(9):
+        assert_equal(results, expected)
+        for array in arrays_of([results, batch.action_masks()]):
+            array[...] = 0
+        batch.game(0).push(batch.game(0).legal_moves()[0])
+        actions = np.full(N, LEGAL + turn % 3)
+        results, expected = batch.step(actions), twin.step(actions.copy())
+        actions[:] = 0
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("observation", ["features", "cards"])
+def test_without_copies_the_arrays_are_used_again(observation: str, mode: AutoresetMode) -> None:
+    keywords = {"observation": observation, "max_episode_steps": 8, "allow_undo": True}
+    batch, singles = BoulangerVectorEnv(N, autoreset_mode=mode, copy=False, **keywords), Singles(N, mode, **keywords)
+    compare(batch, singles, Player(4, N, 781), 40)
+    observations, infos = batch.reset(seed=1)
+    for _ in range(3):
+        again, _, _, _, new_infos = batch.step(np.full(N, LEGAL))
+        for array, other in zip(arrays_of(again), arrays_of(observations), strict=True):
+            assert np.shares_memory(array, other)
+        assert np.shares_memory(new_infos["action_mask"], infos["action_mask"])
+    # What action_masks gives is the caller's all the same.
+    assert not np.shares_memory(batch.action_masks(), infos["action_mask"])
+
+
+def test_masks_as_bools_at_any_time() -> None:
+    batch = BoulangerVectorEnv(2, max_episode_steps=3, illegal_action="terminate")
+    assert not batch.action_masks().any()
+    _, infos = batch.reset(seed=1)
+    assert batch.action_masks().dtype == np.bool_
+    assert np.array_equal(batch.action_masks(), infos["action_mask"])
+    _, _, terminations, _, infos = batch.step([LEGAL, NOTHING])
+    assert terminations.tolist() == [False, True]
+    assert batch.action_masks().all(axis=1).tolist() == [False, True]
+
+
+# -- actions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("illegal_action", ["penalize", "terminate", "raise"])
+def test_the_ignored_action_is_never_validated(illegal_action: str) -> None:
+    batch = BoulangerVectorEnv(3, illegal_action=illegal_action, max_episode_steps=1)
+    batch.reset(seed=5)
+    _, _, _, truncations, infos = batch.step([LEGAL] * 3)
+    assert truncations.all()
+    for ignored in ([0, NOTHING, 780], [-1, -(2**63), 2**63 - 1], np.array([2**64 - 1, 2**63, 99999], np.uint64)):
+        _, rewards, terminations, truncations, infos = batch.step(ignored)
+        assert rewards.tolist() == [0.0] * 3
+        assert not (terminations | truncations | infos["illegal_action"]).any()
+        assert infos["_code"].all()
+        assert infos["moves"].tolist() == [0] * 3
+        assert batch.step([LEGAL] * 3)[3].all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ([728, 728, 780, 728], "action 780 of sub-environment 2 does not exist: actions are numbered 0 to 779"),
+        ([728, -1, 728, 728], "action -1 of sub-environment 1 does not exist"),
+        (np.array([2**63, 0, 0, 0], np.uint64), "action 9223372036854775808 of sub-environment 0"),
+        ([728, 728, 728], r"shape \(3,\)"),
+        ([[728, 728, 728, 728]], r"shape \(1, 4\)"),
+        (728, r"shape \(\)"),
+        ([728.0] * 4, "float64"),
+        ([True] * 4, "bool"),
+        (["728"] * 4, "<U3"),
+        ([None] * 4, "object"),
+        ([2**70, 0, 0, 0], "object"),
+    ],
+)
+def test_wrong_actions_change_nothing(actions: Any, words: str) -> None:
+    batch = BoulangerVectorEnv(N)
+    batch.reset(seed=1)
+    before = [batch.game(i) for i in range(N)]
+    with pytest.raises(IllegalMoveError, match=words):
+        batch.step(actions)
+    assert [batch.game(i) for i in range(N)] == before
+    # Undo is an action where it is allowed, and 781 is none.
+    undoing = BoulangerVectorEnv(1, allow_undo=True)
+    undoing.reset(seed=1)
+    undoing.step([780])
+    with pytest.raises(IllegalMoveError, match="numbered 0 to 780"):
+        undoing.step([781])
+
+
+def test_raising_names_the_sub_environment_and_the_rule() -> None:
+    batch = BoulangerVectorEnv(2, illegal_action="raise", allow_undo=True)
+    batch.reset(options={"codes": ["MS-C2-29"] * 2})
+    batch.step([728, 729])
+    before = [batch.game(i) for i in range(2)]
+    with pytest.raises(IllegalMoveError, match=r"^sub-environment 1: .*no cell d"):
+        batch.step([730, 779])
+    assert [batch.game(i) for i in range(2)] == before
+    batch.step([780, 730])
+    with pytest.raises(IllegalMoveError, match=r"^sub-environment 0: nothing to undo"):
+        batch.step([780, 731])
+
+
+def test_actions_of_every_integer_type_and_layout_without_compiling_anew() -> None:
+    batch = BoulangerVectorEnv(N)
+    batch.reset(seed=1)
+    batch.step(np.full(N, LEGAL))
+    frozen = np.full(N, NOTHING)
+    frozen.flags.writeable = False
+    given: list[Any] = [
+        [NOTHING] * N,
+        (NOTHING,) * N,
+        np.full(2 * N, NOTHING)[::2],
+        np.full((N, 2), NOTHING)[:, 0],
+        np.full(N, NOTHING)[::-1],
+        np.full(N, NOTHING, ">i8"),
+        frozen,
+        batch.action_space.sample(),
+        *(np.full(N, NOTHING, dtype) for dtype in (np.int16, np.int32, np.uint16, np.uint64)),
+    ]
+    with event.install_recorder("numba:compile") as compiled:
+        for actions in given:
+            assert batch.step(actions)[0].shape == (N, 2076)
+    assert len(compiled.buffer) == 0
+
+
+def test_steps_need_a_reset() -> None:
+    batch = BoulangerVectorEnv(2)
+    with pytest.raises(ResetNeeded, match="before the first step"):
+        batch.step([0, 0])
+    disabled = BoulangerVectorEnv(2, autoreset_mode=DISABLED, max_episode_steps=1)
+    disabled.reset()
+    disabled.step([LEGAL, LEGAL])
+    with pytest.raises(ResetNeeded, match=r"sub-environments \[0, 1\] have ended"):
+        disabled.step([LEGAL, LEGAL])
+
+
+# -- keywords ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"num_envs": 0}, "num_envs=0 must be a whole number of at least 1"),
+        ({"num_envs": 2.0}, "num_envs=2.0"),
+        ({"num_envs": True}, "num_envs=True"),
+        ({"num_threads": 0}, "num_threads=0"),
+        ({"autoreset_mode": "next"}, "autoreset_mode='next' is unknown"),
+        ({"n_cells": 3}, "n_cells=3"),
+        ({"observation": "pixels"}, "observation='pixels' is unknown"),
+        ({"illegal_action": "ignore"}, "illegal_action='ignore' is unknown"),
+        ({"deal_order": "shuffled"}, "deal_order='shuffled' is unknown"),
+        ({"max_episode_steps": 0}, "max_episode_steps=0"),
+    ],
+)
+def test_wrong_keywords(keywords: dict[str, Any], words: str) -> None:
+    with pytest.raises(BoulangerError, match=words):
+        BoulangerVectorEnv(**{"num_envs": 2, **keywords})
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_modes_by_name_and_in_the_metadata(mode: AutoresetMode) -> None:
+    for given in (mode, mode.value):
+        batch = BoulangerVectorEnv(2, autoreset_mode=given)
+        assert batch.metadata["autoreset_mode"] is mode
+    assert "autoreset_mode" not in BoulangerVectorEnv.metadata
+
+
+def test_drawing() -> None:
+    batch, env = BoulangerVectorEnv(2, render_mode="ansi"), BoulangerEnv(render_mode="ansi")
+    with pytest.raises(ResetNeeded, match="before the first render"):
+        batch.render()
+    batch.reset(options={"codes": ["MS-C4-617", "MS-C4-1"]})
+    env.reset(options={"code": "MS-C4-617"})
+    frames = batch.render()
+    assert isinstance(frames, tuple)
+    assert len(frames) == 2
+    assert frames[0] == env.render()
+    silent = BoulangerVectorEnv(2)
+    silent.reset()
+    with pytest.warns(UserWarning, match="render_mode='ansi'"):
+        assert silent.render() is None
+
+
+# -- copies and threads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [lambda b: pickle.loads(pickle.dumps(b)), copy.deepcopy], ids=["pickle", "deepcopy"])
+@pytest.mark.parametrize("copy_arrays", [True, False])
+def test_copies_play_on_by_themselves(copied: Any, copy_arrays: bool) -> None:
+    keywords: dict[str, Any] = {"allow_undo": True, "max_episode_steps": 9, "copy": copy_arrays, "num_threads": 2}
+    keywords |= {"deals": "c4-validation-100", "observation": "cards"}
+    batch = BoulangerVectorEnv(5, **keywords)
+    play(batch, 13)
+    twin = copied(batch)
+    # The original goes on alone; the copy, from where it was copied, does the same.
+    actions = [np.random.default_rng(turn).integers(728, 781, 5) for turn in range(30)]
+    seen = [copy.deepcopy(batch.step(row)) for row in actions]
+    assert_equal([copy.deepcopy(twin.step(row)) for row in actions], seen)
+    for closed in (batch, twin):
+        closed.close()
+        closed.close()
+
+
+@pytest.mark.parametrize("mode", [NEXT_STEP, SAME_STEP], ids=lambda mode: mode.name)
+@pytest.mark.parametrize("n", [1, 2, 7, 33])
+def test_thread_counts_change_nothing(n: int, mode: AutoresetMode) -> None:
+    keywords: dict[str, Any] = {"max_episode_steps": 12, "allow_undo": True, "autoreset_mode": mode}
+    expected = play(BoulangerVectorEnv(n, **keywords), 30)
+    for num_threads in (2, 3, 5):
+        batch = BoulangerVectorEnv(n, num_threads=num_threads, **keywords)
+        assert_equal(play(batch, 30), expected)
+        batch.close()
+
+
+def test_long_legal_play() -> None:
+    batch = BoulangerVectorEnv(256, observation="cards", num_threads=3)
+    _, infos = batch.reset(seed=0)
+    states = np.arange(256, dtype=np.uint64)
+    lengths: list[int] = []
+    for _ in range(200):
+        actions = sample_legal(infos["action_mask"], states)
+        _, _, terminations, _, infos = batch.step(actions)
+        assert not infos["illegal_action"].any()
+        if terminations.any():
+            lengths += infos["episode_length"][infos["_episode_length"]].tolist()
+    # A player of chance is stuck after about 15 moves (with cells that fill): a whole other mean would be a bug.
+    assert len(lengths) > 1500
+    assert 10 < np.mean(lengths) < 40
