@@ -65,7 +65,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it.",
+    help="Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it and benchmark them.",
 )
 
 Code = Annotated[
@@ -101,7 +101,7 @@ def _look(ascii: bool, color: bool | None) -> _Look:
 
 @app.callback()
 def _app() -> None:
-    """Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it."""
+    """Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it and benchmark them."""
 
 
 @app.command()
@@ -161,7 +161,10 @@ def play(
 @app.command()
 def train(
     timesteps: Annotated[
-        int | None, typer.Option(min=1, help="Moves to play while learning. [default: about 5 minutes]", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Moves to play while learning. [default: about 5 minutes]", show_default=False
+        ),
     ] = None,
     cells: Annotated[int, typer.Option(help="Cells of the games: 4, 2 or 1.")] = 4,
     network: Annotated[
@@ -169,11 +172,16 @@ def train(
     ] = "cards",
     seed: Annotated[int, typer.Option(min=0, help="Of the network, the deals and the play.")] = 0,
     test_deals: Annotated[
-        str, typer.Option(help="Name or file of the deals of the benchmark. [default: c4-test-all]", show_default=False)
+        str,
+        typer.Option(
+            help="Name or file of the deals of the benchmark. [default: c4-test-all]", show_default=False
+        ),
     ] = "",
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False),
+        typer.Option(
+            help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Train a masked agent, benchmark it beside two baselines, save model, curve and a replay.
@@ -194,7 +202,9 @@ def train(
     from boulanger_env.benchmark import rich_table
 
     chosen = {} if timesteps is None else {"timesteps": timesteps}
-    settings = training.TrainSettings(n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen)
+    settings = training.TrainSettings(
+        n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen
+    )
     folder = output or Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}")
     console = Console()
     try:
@@ -203,6 +213,41 @@ def train(
         _fail(f"stopped; what there is so far is in {folder}")
     console.print(rich_table(results))
     console.print(f"Model, curve and replay are in {folder}", soft_wrap=True)
+
+
+@app.command()
+def bench(
+    agent: Annotated[
+        list[str],
+        typer.Option(help="random, greedy, heuristic, or a model's .zip; may be given several times."),
+    ],
+    deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many deals, from the first.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all chance.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Where to save the results: a JSON file, or with several agents a folder."),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    color: Color = None,
+) -> None:
+    """Play a fixed set of deals with agents and print a table with 95 % intervals.
+
+    \b
+    Examples:
+      boulanger bench --agent greedy
+      boulanger bench --agent random --agent model.zip --deals c2-test-all --limit 200
+      boulanger bench --agent heuristic --deals my-deals.txt --output results.json
+    """
+    from boulanger_env.benchmark import command
+
+    look = _look(False, color)
+    try:
+        command.bench(
+            agent, deals, limit=limit, seed=seed, output=output, as_markdown=markdown, color=look.color
+        )
+    except KeyboardInterrupt:
+        _fail("stopped; what agents before this one did is saved" if output else "stopped")
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write_with(path, write)
 
 
-def write_with(path: str | os.PathLike[str], write: Callable[[Path], None]) -> None:
+def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
     """Let ``write`` make a file beside ``path``, with the same ending, and move it there once it is complete."""
     target = Path(path)
     partial = target.with_name(f".{secrets.token_hex(4)}.{target.name}")

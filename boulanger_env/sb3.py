@@ -19,7 +19,9 @@ try:
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError('boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"') from error
+    raise ImportError(
+        'boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"'
+    ) from error
 
 
 class BoulangerVecEnv(VecEnv):
@@ -104,7 +106,8 @@ class BoulangerVecEnv(VecEnv):
                 "l": int(final["episode_length"][i]),
                 "t": round(time.time() - self._started, 6),
             }
-            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": batch_infos["code"][i].item()}
+            code = batch_infos["code"][i].item()
+            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": code}
         return observation, rewards.astype(np.float32), dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -137,21 +140,33 @@ class BoulangerVecEnv(VecEnv):
         Raises:
             AttributeError: always.
         """
-        raise AttributeError(f"cannot set {attr_name!r}: make a new BoulangerVecEnv with other keywords instead")
+        raise AttributeError(
+            f"cannot set {attr_name!r}: make a new BoulangerVecEnv with other keywords instead"
+        )
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> Any:
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> Any:
         """``action_masks`` (one bool array, a row for each of ``indices``) or ``game`` (a list of ``Game``).
 
         Raises:
             AttributeError: another name.
         """
         if method_name == "action_masks":
-            return self.action_masks() if indices is None else self.action_masks()[list(self._get_indices(indices))]
+            return (
+                self.action_masks()
+                if indices is None
+                else self.action_masks()[list(self._get_indices(indices))]
+            )
         if method_name == "game":
             return [self.batch.game(i) for i in self._get_indices(indices)]
-        raise AttributeError(f"a batch has no method {method_name!r} for single games: it has action_masks and game")
+        raise AttributeError(
+            f"a batch has no method {method_name!r} for single games: it has action_masks and game"
+        )
 
-    def env_is_wrapped(self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
+    def env_is_wrapped(
+        self, wrapper_class: type[Wrapper[Any, Any, Any, Any]], indices: Any = None
+    ) -> list[bool]:
         """True for ``Monitor``, whose ``episode`` infos every game has; a batch has no other wrappers inside."""
         return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))
 

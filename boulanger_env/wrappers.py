@@ -172,8 +172,10 @@ class CardActions(_OtherActions):
     >>> import gymnasium as gym
     >>> env = CardActions(gym.make("Boulanger-C4-v0"))
     >>> observation, info = env.reset(options={"code": "BK1-C4-AAAAA24"})
-    >>> [(card_name(card), kind) for card, kind in CARD_ACTION_TABLE[info["action_mask"] == 1].tolist()][0]
-    ('TS', 0)
+    >>> CARD_ACTION_TABLE[info["action_mask"] == 1].tolist()[-1]  # the ace of diamonds may go home
+    [27, 3]
+    >>> env.step(152 + 27 - 1)[4]["score"]
+    10
     """
 
     def __init__(self, env: gym.Env[Any, np.int64]) -> None:
@@ -297,8 +299,8 @@ class AutoFoundation(_MaskWrapper):
         """One more step, with the reward and the info of both."""
         _, before, _, _, first = result
         observation, reward, terminated, truncated, info = self.env.step(np.int64(action))
-        both = {**first, **info, "illegal_action": first["illegal_action"]}
-        return observation, float(before) + float(reward), terminated, truncated, both
+        # Neither step is illegal: no automatic move follows an illegal action.
+        return observation, float(before) + float(reward), terminated, truncated, {**first, **info}
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.array(mask, np.int8)

@@ -47,7 +47,10 @@ def n_features() -> str:
 def rewards() -> str:
     """The presets of the reward."""
     names = list(asdict(REWARDS["score"]))
-    rows = [(f'`"{preset}"`', *(f"{value:g}" for value in asdict(reward).values())) for preset, reward in REWARDS.items()]
+    rows = [
+        (f'`"{preset}"`', *(f"{value:g}" for value in asdict(reward).values()))
+        for preset, reward in REWARDS.items()
+    ]
     return table(("preset", *(f"`{name}`" for name in names)), rows)
 
 
@@ -96,7 +99,9 @@ def _relink(match: re.Match[str]) -> str:
 
 def fill(markdown: str) -> str:
     """A page with its tables and files put in, as people read it."""
-    text = _INCLUDE.sub(lambda match: _LINK.sub(_relink, (ROOT / match[1]).read_text(encoding="utf-8")), markdown)
+    text = _INCLUDE.sub(
+        lambda match: _LINK.sub(_relink, (ROOT / match[1]).read_text(encoding="utf-8")), markdown
+    )
     text = _GENERATED.sub(lambda match: GENERATED[match[1]](), text)
     # Doctest needs the word where output has an empty line; readers do not.
     return re.sub(r"^<BLANKLINE>$", "", text, flags=re.MULTILINE)

@@ -14,6 +14,7 @@ from walks import peer_games
 
 from boulanger_env import BoulangerEnv, BoulangerVectorEnv, IllegalMoveError
 from boulanger_env.deals import load
+from boulanger_env.envs.stepping import RAISE
 
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 MODES = (NEXT_STEP, SAME_STEP, DISABLED)
@@ -205,12 +206,17 @@ def check(batch: BoulangerVectorEnv, singles: Singles, observation: Any, infos: 
     i = int(infos["moves"].sum()) % batch.num_envs  # any one
     game, twin = batch.game(i), singles.envs[i].game
     assert game == twin, (context, i)
-    assert (game.score, game.moves, game.code, game.last_move) == (twin.score, twin.moves, twin.code, twin.last_move)
+    assert (game.score, game.moves, game.code, game.last_move) == (
+        twin.score,
+        twin.moves,
+        twin.code,
+        twin.last_move,
+    )
 
 
 def refused_as_by_singles(batch: BoulangerVectorEnv, singles: Singles, actions: np.ndarray) -> np.ndarray:
     """With ``illegal_action="raise"``: both refuse in the same words; then a legal action instead."""
-    if batch.unwrapped._settings.illegal_action != 2:
+    if batch.unwrapped._settings.illegal_action != RAISE:
         return actions
     actions = actions.copy()
     for i, env in enumerate(singles.envs):

@@ -24,7 +24,11 @@ RUN = ("python", "pycon")
 SHOWN = ("bash", "text")
 
 # Modules of this package that need a library of an extra.
-NEEDS = {"boulanger_env.sb3": "stable_baselines3", "boulanger_env.training": "torch", "boulanger_env.benchmark": "scipy"}
+NEEDS = {
+    "boulanger_env.sb3": "stable_baselines3",
+    "boulanger_env.training": "torch",
+    "boulanger_env.benchmark": "scipy",
+}
 
 _FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -44,7 +48,8 @@ def page_id(page: Path) -> str:
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
-        Block(match[1].strip(), text[: match.start(2)].count("\n") + 1, match[2]) for match in _FENCE.finditer(text)
+        Block(match[1].strip(), text[: match.start(2)].count("\n") + 1, match[2])
+        for match in _FENCE.finditer(text)
     ]
 
 

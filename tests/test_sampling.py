@@ -77,7 +77,9 @@ def test_the_mask_of_a_finished_game_can_be_drawn_from(width: int) -> None:
     assert actions.max() > width - 20
 
 
-@pytest.mark.parametrize("legal", [[0], [779], [3, 4], [0, 7, 8, 779], list(range(100, 111)), list(range(780))])
+@pytest.mark.parametrize(
+    "legal", [[0], [779], [3, 4], [0, 7, 8, 779], list(range(100, 111)), list(range(780))]
+)
 def test_draws_are_uniform(legal: list[int]) -> None:
     mask = np.zeros(780, np.int8)
     mask[legal] = 1

@@ -61,7 +61,9 @@ def test_same_as_singles(observation: str, illegal_action: str, undo: bool, mode
         n = random.choice([3, N])
         batch = BoulangerVectorEnv(n, autoreset_mode=mode, **keywords)
         player = Player(random.random(), n, 780 + undo, illegal=0.03 if deals == "solved" else 0.1)
-        outcomes |= set(compare(batch, Singles(n, mode, **keywords), player, 110 if deals == "solved" else 40, 11))
+        outcomes |= set(
+            compare(batch, Singles(n, mode, **keywords), player, 110 if deals == "solved" else 40, 11)
+        )
     assert outcomes >= {"won", "truncated"}
     # Where illegal actions end episodes, few last until they are stuck.
     assert ("illegal" if illegal_action == "terminate" else "stuck") in outcomes
@@ -72,7 +74,13 @@ def test_same_as_singles(observation: str, illegal_action: str, undo: bool, mode
 def test_same_as_the_oracle(n_cells: int, mode: AutoresetMode) -> None:
     for prune, undo in product([False, True], repeat=2):
         batch = BoulangerVectorEnv(
-            N, n_cells, observation="cards", allow_undo=undo, prune=prune, max_episode_steps=60, autoreset_mode=mode
+            N,
+            n_cells,
+            observation="cards",
+            allow_undo=undo,
+            prune=prune,
+            max_episode_steps=60,
+            autoreset_mode=mode,
         )
         player = Player((n_cells, mode, prune, undo), N, 780 + undo)
         observation, infos = batch.reset(seed=n_cells)
@@ -113,7 +121,9 @@ def assert_shows(oracle: Oracle, observation: Any) -> None:
     assert {key: array.tolist() for key, array in observation.items()} == cards_of(oracle)
 
 
-def assert_is(oracle: Oracle, observation: Any, infos: dict[str, Any], i: int, prune: bool, undo: bool) -> None:
+def assert_is(
+    oracle: Oracle, observation: Any, infos: dict[str, Any], i: int, prune: bool, undo: bool
+) -> None:
     assert_shows(oracle, observation)
     assert infos["action_mask"][i].tolist() == mask_of(oracle, prune, undo)
     assert (infos["score"][i], infos["moves"][i]) == (oracle.score, oracle.moves)
@@ -140,7 +150,13 @@ def test_same_as_gymnasiums_own_batch(
     )
     assert type(native) is BoulangerVectorEnv
     assert isinstance(sync, gym.vector.SyncVectorEnv)
-    for name in ("num_envs", "single_action_space", "action_space", "single_observation_space", "observation_space"):
+    for name in (
+        "num_envs",
+        "single_action_space",
+        "action_space",
+        "single_observation_space",
+        "observation_space",
+    ):
         assert getattr(native, name) == getattr(sync, name)
     assert native.metadata == sync.metadata
     player = Player((keywords, mode), N, native.single_action_space.n)
@@ -212,9 +228,16 @@ def test_solved_games_are_won(mode: AutoresetMode) -> None:
             if step == len(game["moves"]) - 1:
                 last = infos["final_info"] if mode is SAME_STEP else infos
                 assert terminations[i]
-                assert (last["outcome"][i], last["is_success"][i], last["code"][i]) == ("won", True, game["code"])
+                assert (last["outcome"][i], last["is_success"][i], last["code"][i]) == (
+                    "won",
+                    True,
+                    game["code"],
+                )
                 assert (last["score"][i], last["moves"][i]) == (game["score"], len(game["moves"]))
-                assert (last["episode_return"][i], last["episode_length"][i]) == (game["score"], len(game["moves"]))
+                assert (last["episode_return"][i], last["episode_length"][i]) == (
+                    game["score"],
+                    len(game["moves"]),
+                )
                 won += 1
     assert won == len(games)
 

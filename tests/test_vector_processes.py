@@ -20,7 +20,10 @@ def run_script(script: str) -> str:
     """What a script prints; it may use this folder's modules."""
     head = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'tests')!r}]\n"
     run = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", head + script], capture_output=True, text=True, timeout=300
+        [sys.executable, "-W", "error::UserWarning", "-c", head + script],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout

@@ -94,7 +94,11 @@ def test_seeds_are_kept_for_the_batch_too() -> None:
 
 @pytest.mark.parametrize(
     ("seed", "words"),
-    [([1, 2], "2 seeds are given for 4"), (-1, "must not be negative"), ([0, 1, -5, 2], "must not be negative")],
+    [
+        ([1, 2], "2 seeds are given for 4"),
+        (-1, "must not be negative"),
+        ([0, 1, -5, 2], "must not be negative"),
+    ],
 )
 def test_wrong_seeds(seed: Any, words: str) -> None:
     batch = BoulangerVectorEnv(N)
@@ -108,8 +112,10 @@ def test_wrong_seeds(seed: Any, words: str) -> None:
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 @pytest.mark.parametrize("n", [1, 3, 4, 7])
 def test_sequences_are_shared_out(n: int, mode: AutoresetMode) -> None:
-    deals = CODES + ["MS-C4-7"]
-    batch = BoulangerVectorEnv(n, deals=deals, deal_order="sequential", max_episode_steps=2, autoreset_mode=mode)
+    deals = [*CODES, "MS-C4-7"]
+    batch = BoulangerVectorEnv(
+        n, deals=deals, deal_order="sequential", max_episode_steps=2, autoreset_mode=mode
+    )
     expected = [[deals[(i + turn * n) % 5] for turn in range(7)] for i in range(n)]
     assert codes_met(batch, 7) == expected
     # A seed starts again; no seed goes on.
@@ -155,7 +161,9 @@ def test_partial_resets_of_every_subset(observation: str, mode: AutoresetMode) -
             assert infos["action_mask"][i].tolist() == singles.infos[i]["action_mask"].tolist()
         check(batch, singles, observations, infos, (turn, subset))
         if mode is DISABLED and any(singles.over):
-            with pytest.raises(ResetNeeded, match=str(np.flatnonzero(singles.over).tolist()).replace("[", r"\[")):
+            with pytest.raises(
+                ResetNeeded, match=str(np.flatnonzero(singles.over).tolist()).replace("[", r"\[")
+            ):
                 batch.step(np.full(N, 728))
             over = np.array(singles.over)
             observations, infos = batch.reset(options={"reset_mask": over})
@@ -178,7 +186,14 @@ def test_seeds_of_games_that_are_not_reset_do_not_count() -> None:
 
 @pytest.mark.parametrize(
     "mask",
-    [[True, False, False, True], np.array([1, 0, 0, 1]), np.zeros(N, np.bool_), np.ones(3, np.bool_), None, "1001"],
+    [
+        [True, False, False, True],
+        np.array([1, 0, 0, 1]),
+        np.zeros(N, np.bool_),
+        np.ones(3, np.bool_),
+        None,
+        "1001",
+    ],
     ids=["list", "int", "none", "short", "None", "str"],
 )
 def test_wrong_reset_masks(mask: Any) -> None:

@@ -66,13 +66,22 @@ def bench(
             results.append(evaluate(policy, deal_set, seed=seed, progress=start(policy.name)))
             if file is not None:
                 results[-1].save(file)
-    if as_markdown:
-        print(markdown(results) + f"\n{caption(results)}")
-    else:
-        from rich.console import Console
-
-        Console(no_color=color is False, force_terminal=color or None).print(rich_table(results))
+    text = f"{markdown(results)}\n{caption(results)}\n" if as_markdown else _for_terminal(results, color)
+    try:
+        "±".encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        text = text.replace("±", "+-")
+    sys.stdout.write(text)
     return results
+
+
+def _for_terminal(results: Sequence[Results], color: bool | None) -> str:
+    from rich.console import Console
+
+    console = Console(no_color=color is False, force_terminal=color or None)
+    with console.capture() as capture:
+        console.print(rich_table(results))
+    return capture.get()
 
 
 def _files(output: str | os.PathLike[str] | None, names: Sequence[str]) -> list[Path | None]:

@@ -29,7 +29,8 @@ def scipy_stats() -> Any:
     try:
         return importlib.import_module("scipy.stats")
     except ModuleNotFoundError as error:
-        raise BoulangerError(f'benchmarks need {error.name}: pip install "boulanger-env[bench]"') from None
+        library = (error.name or "scipy").split(".")[0]
+        raise BoulangerError(f'benchmarks need {library}: pip install "boulanger-env[bench]"') from None
 
 
 def share(successes: int, n: int) -> Estimate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -211,7 +212,8 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
     if isinstance(deals, (str, os.PathLike)):
         deals = load(deals)
     elif not isinstance(deals, DealSet):
-        if not isinstance(deals, Iterable):
+        # The order of a Python set changes from one process to the next.
+        if not isinstance(deals, Iterable) or isinstance(deals, AbstractSet):
             raise BoulangerError(f"deals are a set's name, a DealSet or a list of codes, not {deals!r}")
         deals = DealSet("codes", deals)
     if not deals.codes:

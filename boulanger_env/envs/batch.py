@@ -7,7 +7,17 @@ import numpy as np
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO
-from boulanger_env.game.state import CELLS, FOUNDATIONS, HEIGHTS, MOVES, SCORE, TABLEAU, UNDO_LENGTH, Array, Board
+from boulanger_env.game.state import (
+    CELLS,
+    FOUNDATIONS,
+    HEIGHTS,
+    MOVES,
+    SCORE,
+    TABLEAU,
+    UNDO_LENGTH,
+    Array,
+    Board,
+)
 
 from .observations import write_features
 from .stepping import RUNNING, TRUNCATED, WON, new_game, step_game, write_mask

@@ -114,6 +114,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `max_episode_steps` | 500          | actions before truncation                                                      |
     | `render_mode`       | `None`       | `"ansi"`                                                                       |
 
+    `gym.make` keeps a keyword named `max_episode_steps` to itself, for a `TimeLimit` around the environment, whose
+    truncations have no `outcome`. `BoulangerEnv(...)` and `gym.make_vec` take it as described.
+
     ## References
 
     * C. Blake and I. P. Gent, "The Winnability of Klondike Solitaire and Many Other Patience Games" (arXiv:1906.12314):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -21,15 +22,10 @@ from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.state import (
     BOARD_SIZE,
-    CELLS,
     HISTORY_SIZE,
-    MAX_CELLS,
-    MAX_HEIGHT,
     MOVES,
-    N_COLUMNS,
     N_COUNTERS,
     SCORE,
-    TABLEAU,
 )
 from boulanger_env.render.ansi import render_ansi
 
@@ -54,9 +50,6 @@ from .batch import (
     I_MOVES,
     I_OUTCOME,
     I_SCORE,
-    N_BOOLS,
-    N_FLOATS,
-    N_INTS,
     NEXT_STEP,
     SAME_STEP,
     first_illegal,
@@ -66,7 +59,8 @@ from .batch import (
     write_codes,
     write_masks,
 )
-from .observations import N_FEATURES, Observation
+from .observations import Observation
+from .outputs import Events, Frames, OutputPool
 from .rewards import Reward
 from .settings import RENDER_MODES, Deals, read_settings
 from .stepping import OUTCOMES, RAISE, RUNNING
@@ -78,35 +72,6 @@ _AUTORESET = {
 }
 _OUTCOME_TEXT = np.array([outcome or "" for outcome in OUTCOMES])
 RESET_OPTIONS = ("codes", "reset_mask")
-
-
-class Frames(NamedTuple):
-    """Arrays for a batch of masks and observations; those of the other observation are empty."""
-
-    mask: NDArray[np.int8]
-    features: NDArray[np.uint8]
-    tableau: NDArray[np.uint8]
-    cells: NDArray[np.uint8]
-    foundations: NDArray[np.uint8]
-
-    def observation(self) -> Observation:
-        """The observation that was written."""
-        if self.features.shape[1]:
-            return self.features
-        n = self.tableau.shape[0]
-        return {
-            "tableau": self.tableau.reshape(n, N_COLUMNS, MAX_HEIGHT),
-            "cells": self.cells,
-            "foundations": self.foundations,
-        }
-
-
-class Events(NamedTuple):
-    """What a step did; see ``step_batch`` for the rows."""
-
-    ints: NDArray[np.int64]
-    floats: NDArray[np.float64]
-    bools: NDArray[np.bool_]
 
 
 class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -146,6 +111,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     array([1, 1, 1])
     """
 
+    # Of the class, since some releases of Gymnasium close what was never finished being made.
+    _pool: tuple[int, ThreadPoolExecutor] | None = None
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -183,7 +151,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(str(mode) for mode in AutoresetMode)
-            raise BoulangerError(f"autoreset_mode={autoreset_mode!r} is unknown: choose one of {modes}") from None
+            raise BoulangerError(
+                f"autoreset_mode={autoreset_mode!r} is unknown: choose one of {modes}"
+            ) from None
         self.metadata = {
             "render_modes": list(RENDER_MODES),
             "render_fps": 4,
@@ -207,10 +177,15 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._code_list = None if settings.source.codes is None else np.array(settings.source.codes)
         # Threads share games in equal parts; each has its own place to shuffle in.
         bounds = [n * part // self.num_threads for part in range(self.num_threads + 1)]
-        self._parts = list(zip(bounds, bounds[1:], strict=False))
+        self._parts = list(pairwise(bounds))
         self._scratch = np.zeros((self.num_threads, 52), np.uint8)
-        self._pool: tuple[int, ThreadPoolExecutor] | None = None
-        self._buffers = None if copy else (self._new_frames(), self._new_events(), self._new_frames(final=True))
+        self._outputs = OutputPool(
+            n,
+            settings.n_actions,
+            settings.observation,
+            finals=self.autoreset_mode is AutoresetMode.SAME_STEP,
+            reuse_always=not copy,
+        )
 
     # -- the vector environment -------------------------------------------------------------------------------
 
@@ -240,7 +215,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             unseeded = [i for i, s in enumerate(seeds) if s is None]
             if unseeded:
                 fresh, _ = seeding.np_random()
-                self._episodes["stream"][unseeded] = fresh.integers(2**64, size=len(unseeded), dtype=np.uint64)
+                self._episodes["stream"][unseeded] = fresh.integers(
+                    2**64, size=len(unseeded), dtype=np.uint64
+                )
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
         for i, s in enumerate(seeds):
@@ -284,11 +261,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 f"sub-environments {np.flatnonzero(self._over()).tolist()} have ended: reset them with options "
                 "{'reset_mask': ...} before the next step()"
             )
-        frames, events, finals = self._buffers or (
-            self._new_frames(),
-            self._new_events(),
-            self._new_frames(final=True),
-        )
+        frames, events, finals = self._outputs.take()
         self._run(self._read_actions(actions), frames, events, finals)
         return (
             frames.observation(),
@@ -336,15 +309,21 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     # -- reading what is given --------------------------------------------------------------------------------
 
-    def _read_options(self, options: dict[str, Any] | None) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
+    def _read_options(
+        self, options: dict[str, Any] | None
+    ) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
         """The sub-environments to reset, and the games to start there (None for their next deals)."""
         chosen, n = self._all, self.num_envs
         if options is not None and not isinstance(options, Mapping):
-            raise BoulangerError(f"reset: options={options!r}: it must be a dict with {' or '.join(RESET_OPTIONS)}")
+            raise BoulangerError(
+                f"reset: options={options!r}: it must be a dict with {' or '.join(RESET_OPTIONS)}"
+            )
         options = options or {}
         for name in options:
             if name not in RESET_OPTIONS:
-                raise BoulangerError(f"reset: option {name!r} is unknown: it takes {', '.join(RESET_OPTIONS)}")
+                raise BoulangerError(
+                    f"reset: option {name!r} is unknown: it takes {', '.join(RESET_OPTIONS)}"
+                )
         if "reset_mask" in options:
             chosen = np.asarray(options["reset_mask"])
             if chosen.dtype != np.bool_ or chosen.shape != (n,) or not chosen.any():
@@ -385,7 +364,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         count = self._settings.n_actions
         if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
             raise IllegalMoveError(
-                f"actions of dtype {array.dtype} and shape {array.shape}: a step takes integers, shape ({self.num_envs},)"
+                f"actions of dtype {array.dtype} and shape {array.shape}: "
+                f"a step takes integers, shape ({self.num_envs},)"
             )
         if array.min() < 0 or array.max() >= count:
             wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
@@ -407,26 +387,6 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return array
 
     # -- inside -----------------------------------------------------------------------------------------------
-
-    def _new_frames(self, *, final: bool = False) -> Frames:
-        """Arrays to write into; ``final``: for the ends of episodes, which only SAME_STEP keeps apart."""
-        n = 0 if final and self.autoreset_mode is not AutoresetMode.SAME_STEP else self.num_envs
-        features = self._settings.observation == "features"
-        m, k = (n, 0) if features else (0, n)
-        shape = (n, self._settings.n_actions)
-        return Frames(
-            np.zeros(shape, np.int8) if final else np.empty(shape, np.int8),
-            np.empty((m, N_FEATURES if features else 0), np.uint8),
-            np.empty((k, CELLS - TABLEAU), np.uint8),
-            np.empty((k, MAX_CELLS), np.uint8),
-            np.empty((k, 4), np.uint8),
-        )
-
-    def _new_events(self) -> Events:
-        n = self.num_envs
-        return Events(
-            np.empty((N_INTS, n), np.int64), np.empty((N_FLOATS, n), np.float64), np.empty((N_BOOLS, n), np.bool_)
-        )
 
     def _run(self, actions: NDArray[np.int64], frames: Frames, events: Events, finals: Frames) -> None:
         """One compiled call for each thread's share of the games."""
@@ -478,7 +438,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         """Observation and infos after a reset of the ``chosen``."""
-        frames = self._buffers[0] if self._buffers else self._new_frames()
+        frames, _, _ = self._outputs.take()
         settings = self._settings
         write_masks(
             self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask

@@ -71,7 +71,8 @@ def parse_card(text: str) -> int:
     if name.startswith("10"):
         name = "T" + name[2:]
     card = _IDS.get(name)
-    if card is None:
+    # Some letters outside ASCII turn into A-Z in upper case.
+    if card is None or not text.isascii():
         raise InvalidBoardError(
             f"{text!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, such as TD"
         )

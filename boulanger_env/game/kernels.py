@@ -173,7 +173,7 @@ def bytes_equal(word: Any, byte: int) -> Any:
 def write_bytes(mask: Array, start: int, word: Any) -> int:
     """Write eight bytes, each 0 or 1, into a mask; returns their sum."""
     for i in range(N_COLUMNS):
-        mask[start + i] = i64((word >> np.uint64(8 * i)) & np.uint64(1))
+        mask[start + i] = np.int8((word >> np.uint64(8 * i)) & np.uint64(255))
     return i64((word * EACH_BYTE) >> np.uint64(56))
 
 

@@ -6,9 +6,9 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
 from boulanger_env.benchmark.statistics import mean
 from boulanger_env.files import write_with
@@ -30,15 +30,16 @@ def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], tit
     estimates = [mean(home) for _, home in curve]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    axes.fill_between(steps, [e.low for e in estimates], [e.high for e in estimates], alpha=0.2, linewidth=0)
+    low, high = np.array([(e.low, e.high) for e in estimates], float).T  # None, of a single game, becomes NaN
+    axes.fill_between(steps, low, high, alpha=0.2, linewidth=0)
     axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
     for color, (name, value) in zip(("0.35", "0.6"), baselines.items(), strict=False):
         axes.axhline(value, color=color, linestyle="--", linewidth=1, label=name)
     axes.set(xlabel="moves played while learning", ylabel="cards home, of 52", title=title)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter(mpl.ticker.EngFormatter())
+    axes.xaxis.set_major_formatter(EngFormatter())
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=120)
-    write_with(path, lambda partial: partial.write_bytes(buffer.getvalue()) and None)
+    write_with(path, lambda partial: partial.write_bytes(buffer.getvalue()))

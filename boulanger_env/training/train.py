@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
-from stable_baselines3.common.vec_env import VecEnvWrapper, VecMonitor
 
 import boulanger_env
 from boulanger_env.benchmark import Results, as_policy, evaluate
 from boulanger_env.benchmark.report import caption, markdown
 from boulanger_env.deals import DealSet, load
+from boulanger_env.envs import Reward
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.sb3 import BoulangerVecEnv
@@ -44,6 +44,9 @@ from .replay import Replay, record_game
 
 BASELINES = ("random", "greedy")
 NETWORKS = ("cards", "mlp")
+
+# Cards home, so that there is something to learn before the first win; a tenth keeps the critic's targets small.
+LEARNING_REWARD = Reward(foundation=0.1, from_cell=0, illegal=0)
 
 Say = Callable[[str], None]
 
@@ -69,8 +72,8 @@ class TrainSettings:
     n_cells: int = 4
     network: str = "cards"
     seed: int = 0
-    n_envs: int = 64
-    n_steps: int = 64
+    n_envs: int = 128
+    n_steps: int = 32
     evaluations: int = 8
     max_episode_steps: int = 200
     test_deals: str = ""
@@ -88,19 +91,6 @@ class TrainSettings:
         return "cards" if self.network == "cards" else "features"
 
 
-class FixedDeals(VecEnvWrapper):
-    """Starts from the first deal at every reset, so that each evaluation plays the same ones."""
-
-    def reset(self) -> Any:
-        """Restart the sequence of deals."""
-        self.venv.seed(0)
-        return self.venv.reset()
-
-    def step_wait(self) -> Any:
-        """Nothing is changed."""
-        return self.venv.step_wait()
-
-
 class Evaluation(MaskableEvalCallback):
     """Plays the validation deals before the first step and then at even distances, and says how it went.
 
@@ -112,17 +102,17 @@ class Evaluation(MaskableEvalCallback):
         n_envs = next(n for n in (25, 20, 10, 5, 4, 2, 1) if len(deals) % n == 0)
         envs = make_envs(settings, n_envs, deals=deals, deal_order="sequential")
         super().__init__(
-            FixedDeals(envs),
+            envs,
             n_eval_episodes=len(deals),
             eval_freq=max(1, settings.timesteps // settings.evaluations // settings.n_envs),
             best_model_save_path=str(folder),
-            deterministic=True,
+            deterministic=False,
             verbose=0,
             warn=False,
         )
         self.say = say
-        self.curve: list[tuple[int, list[float]]] = []
-        self._home: list[float] = []
+        self.curve: list[tuple[int, list[int]]] = []
+        self._home: list[int] = []
 
     def _on_training_start(self) -> None:
         self._evaluate()
@@ -134,6 +124,7 @@ class Evaluation(MaskableEvalCallback):
 
     def _evaluate(self) -> bool:
         self._home = []
+        self.eval_env.seed(0)  # the sequence of deals starts anew: the same games every time
         calls, self.n_calls = self.n_calls, self.eval_freq
         try:
             going_on = super()._on_step()
@@ -146,35 +137,32 @@ class Evaluation(MaskableEvalCallback):
     def _log_success_callback(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
         super()._log_success_callback(locals_, globals_)
         if locals_["done"]:
-            # The reward of these games is one a card home.
-            self._home.append(float(locals_["info"]["episode"]["r"]))
+            self._home.append(round(locals_["info"]["episode"]["r"] / LEARNING_REWARD.foundation))
 
 
-def make_envs(settings: TrainSettings, n_envs: int, **keywords: Any) -> VecMonitor:
-    """The environment that is trained and evaluated on: a point for each card home."""
-    return VecMonitor(
-        BoulangerVecEnv(
-            n_envs,
-            settings.n_cells,
-            observation=settings.observation,
-            reward="foundation",
-            prune=True,
-            max_episode_steps=settings.max_episode_steps,
-            **keywords,
-        )
+def make_envs(settings: TrainSettings, n_envs: int, **keywords: Any) -> BoulangerVecEnv:
+    """The environment that the agent learns in: a tenth of a point for each card home, and for nothing else."""
+    return BoulangerVecEnv(
+        n_envs,
+        settings.n_cells,
+        observation=settings.observation,
+        reward=LEARNING_REWARD,
+        prune=True,
+        max_episode_steps=settings.max_episode_steps,
+        **keywords,
     )
 
 
-def make_model(settings: TrainSettings, envs: VecMonitor) -> MaskablePPO:
+def make_model(settings: TrainSettings, envs: BoulangerVecEnv) -> MaskablePPO:
     """MaskablePPO as this job trains it."""
     return MaskablePPO(
         CardPolicy if settings.network == "cards" else "MlpPolicy",
         envs,
         n_steps=settings.n_steps,
-        batch_size=min(1024, settings.n_envs * settings.n_steps),
-        n_epochs=4,
-        learning_rate=1e-3,
-        gamma=1.0,
+        batch_size=min(512, settings.n_envs * settings.n_steps),
+        n_epochs=2,
+        learning_rate=2e-3,
+        gamma=0.99,
         gae_lambda=0.95,
         ent_coef=0.01,
         seed=settings.seed,
@@ -221,7 +209,7 @@ def train(settings: TrainSettings, folder: Path, say: Say = print, progress_bar:
     os.replace(folder / "best_model.zip", folder / "model.zip")
 
     say(f"benchmark on {test_deals.name} ...")
-    rules = {"prune": True, "max_episode_steps": settings.max_episode_steps}
+    rules: dict[str, Any] = {"prune": True, "max_episode_steps": settings.max_episode_steps}
     player = as_policy(str(folder / "model.zip"), "trained")
     results = [evaluate(policy, test_deals, **rules) for policy in (player, *BASELINES)]
     for result in results:
