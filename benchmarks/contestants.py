@@ -193,8 +193,11 @@ class OpenSpiel(Contestant):
         self.go_on()
 
     def go_on(self) -> None:
-        while self.state.is_chance_node():
+        self.over = self.state.is_terminal()
+        # At its length limit a game can be over where a card should still be turned.
+        while not self.over and self.state.is_chance_node():
             self.state.apply_action(self.random.choice(self.state.legal_actions()))
+            self.over = self.state.is_terminal()
         self.legal = self.state.legal_actions()
 
     def sample(self) -> None:
@@ -203,12 +206,12 @@ class OpenSpiel(Contestant):
     def step(self) -> None:
         self.state.apply_action(self.action)
         self.go_on()
-        self.over = self.state.is_terminal()
+        self.ended = self.over
         if self.over:
             self.begin()
 
     def account(self) -> tuple[int, int]:
-        return 1, int(self.over)
+        return 1, int(self.ended)
 
 
 class Entry(NamedTuple):

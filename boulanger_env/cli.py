@@ -224,6 +224,12 @@ def bench(
     deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
     limit: Annotated[int | None, typer.Option(min=1, help="Only so many deals, from the first.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of all chance.")] = 0,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample", help="A model draws its moves by their probabilities, not always the likeliest."
+        ),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(help="Where to save the results: a JSON file, or with several agents a folder."),
@@ -244,7 +250,14 @@ def bench(
     look = _look(False, color)
     try:
         command.bench(
-            agent, deals, limit=limit, seed=seed, output=output, as_markdown=markdown, color=look.color
+            agent,
+            deals,
+            limit=limit,
+            seed=seed,
+            sample=sample,
+            output=output,
+            as_markdown=markdown,
+            color=look.color,
         )
     except KeyboardInterrupt:
         _fail("stopped; what agents before this one did is saved" if output else "stopped")

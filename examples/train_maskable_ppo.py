@@ -16,7 +16,9 @@ from boulanger_env.training import TrainSettings, train
 def main() -> None:
     """Read the command line, train, and print the benchmark's table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--timesteps", type=int, default=TrainSettings.timesteps, help="moves to play while learning")
+    parser.add_argument(
+        "--timesteps", type=int, default=TrainSettings.timesteps, help="moves to play while learning"
+    )
     parser.add_argument("--cells", type=int, default=4, choices=(4, 2, 1))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--test-deals", default="", help="name or file of the deals of the final benchmark")

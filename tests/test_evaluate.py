@@ -373,3 +373,58 @@ class TestModels:
             as_policy(tmp_path / "m.zip")
         with pytest.raises(BoulangerError, match="must have 780 actions"):
             as_policy(self.model(gym.make("CartPole-v1"), "MlpPolicy"))
+
+
+class TestCommandLine:
+    """``boulanger bench``, as it is typed."""
+
+    def run(self, *arguments: str) -> Any:
+        testing = pytest.importorskip("typer.testing")
+        from boulanger_env.cli import app
+
+        return testing.CliRunner().invoke(app, ["bench", *arguments])
+
+    def test_it_prints_the_table_and_saves(self, tmp_path: Path) -> None:
+        file = tmp_path / "r.json"
+        deals = ("--deals", "c1-test-100", "--limit", "5", "--seed", "2")
+        result = self.run("--agent", "random", *deals, "--output", str(file), "--markdown")
+        assert result.exit_code == 0, result.output
+        assert result.stdout.startswith(markdown([Results.load(file)]))
+        assert Results.load(file) == evaluate("random", load("c1-test-100")[:5], seed=2)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--agent", "nobody"), "no agent and no file 'nobody'"),
+            (("--agent", "random", "--deals", "nowhere"), "no deal set and no file 'nowhere'"),
+            (("--agent", "random", "--agent", "random"), "each only once"),
+            (("--agent", "random", "--seed", str(2**64)), "whole number"),
+        ],
+    )
+    def test_an_error_is_one_line(self, arguments: tuple[str, ...], message: str) -> None:
+        result = self.run(*arguments)
+        assert result.exit_code == 1
+        assert message in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+    def test_ctrl_c_is_one_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupt(*_: Any, **__: Any) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("boulanger_env.benchmark.command.evaluate", interrupt)
+        result = self.run("--agent", "random")
+        assert (result.exit_code, result.stderr) == (1, "Error: stopped\n")
+
+    def test_output_that_cannot_show_a_sign_gets_another(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        class Ascii:
+            encoding = "ascii"
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(stdout, name)
+
+        stdout = sys.stdout
+        monkeypatch.setattr(sys, "stdout", Ascii())
+        bench(["random"], "c4-test-100", limit=5)
+        assert capsys.readouterr().out.isascii()

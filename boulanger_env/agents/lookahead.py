@@ -32,14 +32,14 @@ from .positions import position_hash
 WON, OPEN, LOST = 1, 0, -1
 
 CHILDREN = 16  # room for new positions a node; most have fewer, and a search that runs out of room ends there
-DEPTH_COST = 2.6  # what each move costs against the value of the position it leads to
+DEPTH_COST = 26  # what each move costs against the value of the position it leads to
 
 
 class Tree(NamedTuple):
     """What a search writes to; it keeps nothing from one search to the next.
 
     ``boards`` uint8 ``(m, BOARD_SIZE)``, with each node's ``parents``, ``actions`` and ``depths``, int64 ``(m,)``, and
-    ``stuck``, bool ``(m,)``; a heap of the nodes still to be looked at (``heap_values`` float64, ``heap_nodes`` int64);
+    ``stuck``, bool ``(m,)``; a heap of the nodes still to be looked at (``heap_values`` and ``heap_nodes``, int64);
     ``seen`` uint64, a hash set with a power of two of places; ``mask`` int8 ``(780,)``; ``path`` int64 ``(m,)``.
     """
 
@@ -48,7 +48,7 @@ class Tree(NamedTuple):
     actions: NDArray[np.int64]
     depths: NDArray[np.int64]
     stuck: NDArray[np.bool_]
-    heap_values: NDArray[np.float64]
+    heap_values: NDArray[np.int64]
     heap_nodes: NDArray[np.int64]
     seen: NDArray[np.uint64]
     mask: NDArray[np.int8]
@@ -65,7 +65,7 @@ def new_tree(nodes: int, visited: int) -> Tree:
         actions=np.zeros(m, np.int64),
         depths=np.zeros(m, np.int64),
         stuck=np.zeros(m, np.bool_),
-        heap_values=np.zeros(m, np.float64),
+        heap_values=np.zeros(m, np.int64),
         heap_nodes=np.zeros(m, np.int64),
         seen=np.zeros(places, np.uint64),
         mask=np.zeros(N_ACTIONS, np.int8),
@@ -186,7 +186,7 @@ def _add(seen: Array, key: Any) -> bool:
 
 
 @kernel
-def _push(values: Array, nodes: Array, size: int, value: float, node: int) -> None:
+def _push(values: Array, nodes: Array, size: int, value: int, node: int) -> None:
     """Put a node on the heap, whose highest value is first."""
     i = size
     while i > 0 and values[(i - 1) >> 1] < value:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
 
@@ -26,6 +27,7 @@ def bench(
     *,
     limit: int | None = None,
     seed: int = 0,
+    sample: bool = False,
     output: str | os.PathLike[str] | None = None,
     as_markdown: bool = False,
     color: bool | None = None,
@@ -37,6 +39,7 @@ def bench(
         deals: a set's name or file.
         limit: only so many deals, from the first.
         seed: of all chance.
+        sample: models draw their actions by their probabilities, instead of taking the likeliest.
         output: where to save: with one agent a JSON file; with several a folder, which gets ``NAME.json`` for each.
             An agent's file is written as soon as it has played.
         as_markdown: print a Markdown table.
@@ -54,7 +57,7 @@ def bench(
         if limit < 1:
             raise BoulangerError(f"limit {limit} leaves no deal: it must be at least 1")
         deal_set = deal_set[:limit]
-    policies = [as_policy(agent) for agent in agents]
+    policies = [as_policy(agent, sample=sample and agent not in AGENTS) for agent in agents]
     names = [policy.name for policy in policies]
     if not names or len(set(names)) < len(names):
         raise BoulangerError(f"agents {', '.join(names) or 'none'}: give at least one, each only once")

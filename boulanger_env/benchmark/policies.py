@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from boulanger_env.agents import AGENTS, make
-from boulanger_env.agents.base import board_rows
 from boulanger_env.envs import N_FEATURES
-from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_action, card_mask
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.jit import kernel
-from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.game.moves import N_ACTIONS
+
+from .models import ModelPlayer
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Policy:
             self.act.reset(games=games, slots=slots)
 
 
-def as_policy(policy: Any, name: str | None = None) -> Policy:
+def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> Policy:
     """Whatever can be benchmarked, as a ``Policy``.
 
     Args:
@@ -64,18 +63,22 @@ def as_policy(policy: Any, name: str | None = None) -> Policy:
             one game at a time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that
             it wants; its methods ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``.
         name: what to report it under, instead of its own name.
+        sample: a model draws its actions by their probabilities, instead of taking the likeliest. A policy that was
+            trained by sampling can go round in circles when it only ever takes the likeliest.
 
     Raises:
-        BoulangerError: it is none of these, or a model of another environment.
+        BoulangerError: it is none of these, or a model of another environment; or ``sample`` for what is no model.
     """
     if isinstance(policy, Policy):
         return policy
     if isinstance(policy, str) and policy in AGENTS:
         policy = make(policy)
     elif isinstance(policy, (str, os.PathLike)):
-        return _load_model(Path(policy), name)
+        return _load_model(Path(policy), name, sample)
     if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
-        return _model_policy(policy, name or type(policy).__name__, {})
+        return _model_policy(policy, name or type(policy).__name__, {}, sample)
+    if sample:
+        raise BoulangerError(f"sample is for trained models, and {policy!r} is none")
     if not callable(policy):
         raise BoulangerError(
             f"{policy!r} is no policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
@@ -93,7 +96,7 @@ def as_policy(policy: Any, name: str | None = None) -> Policy:
     )
 
 
-def _load_model(path: Path, name: str | None) -> Policy:
+def _load_model(path: Path, name: str | None, sample: bool) -> Policy:
     """The MaskablePPO model in a ``.zip``."""
     if not path.is_file():
         raise BoulangerError(
@@ -110,10 +113,10 @@ def _load_model(path: Path, name: str | None) -> Policy:
         # Whatever a damaged or foreign archive makes the loader say, it is about this file.
         raise BoulangerError(f"{path} is not a model that MaskablePPO saved: {error}") from error
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return _model_policy(model, name or path.name, {"model": digest})
+    return _model_policy(model, name or path.name, {"model": digest}, sample)
 
 
-def _model_policy(model: Any, name: str, details: Mapping[str, Any]) -> Policy:
+def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: bool) -> Policy:
     actions = int(getattr(model.action_space, "n", 0))
     widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
     if actions not in widths:
@@ -128,11 +131,11 @@ def _model_policy(model: Any, name: str, details: Mapping[str, Any]) -> Policy:
         )
     return Policy(
         name=name,
-        act=_ModelPlayer(model, actions),
+        act=ModelPlayer(model, actions, sample),
         batched=True,
         observation=observation,
         allow_undo=actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1),
-        details=details,
+        details={**details, "sample": sample},
     )
 
 
@@ -142,44 +145,3 @@ def _observation_kind(space: Any) -> str | None:
     if isinstance(space, spaces.Dict) and {"tableau", "cells", "foundations"} == set(space.spaces):
         return "cards"
     return None
-
-
-class _ModelPlayer:
-    """A Stable-Baselines3 model as a batched agent: its best action that the mask allows."""
-
-    def __init__(self, model: Any, actions: int) -> None:
-        self._model = model
-        self._actions = actions
-        # Only the models of sb3-contrib that mask take masks.
-        self._masked = "action_masks" in inspect.signature(model.predict).parameters
-
-    def __call__(self, observation: Any, masks: NDArray[Any], info: Any) -> NDArray[np.int64]:
-        if self._actions >= N_ACTIONS:
-            return self._predict(observation, masks)
-        boards = board_rows(observation, len(masks))
-        own = np.empty((len(masks), self._actions), np.int8)
-        _card_masks(boards, masks, own)
-        actions = self._predict(observation, own)
-        _base_actions(boards, actions)
-        return actions
-
-    def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
-        given = {"action_masks": masks.astype(np.bool_)} if self._masked else {}
-        actions, _ = self._model.predict(observation, deterministic=True, **given)
-        return np.asarray(actions, np.int64).reshape(len(masks))
-
-
-@kernel
-def _card_masks(boards: NDArray[Any], masks: NDArray[Any], own: NDArray[Any]) -> None:
-    for i in range(len(own)):
-        card_mask(boards[i], masks[i], own[i])
-
-
-@kernel
-def _base_actions(boards: NDArray[Any], actions: NDArray[Any]) -> None:
-    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
-    for i in range(len(actions)):
-        if actions[i] == N_CARD_ACTIONS:
-            actions[i] = UNDO
-        else:
-            actions[i] = base_action(boards[i], actions[i])

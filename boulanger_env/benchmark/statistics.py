@@ -36,8 +36,8 @@ def scipy_stats() -> Any:
 def share(successes: int, n: int) -> Estimate:
     """A share of ``n`` with its Wilson interval.
 
-    >>> share(5, 10)
-    Estimate(value=0.5, low=0.23659309051256394, high=0.7634069094874361)
+    >>> [round(number, 3) for number in share(5, 10)]
+    [0.5, 0.237, 0.763]
     """
     interval = scipy_stats().binomtest(successes, n).proportion_ci(CONFIDENCE, method="wilson")
     return Estimate(successes / n, float(interval.low), float(interval.high))
@@ -46,8 +46,8 @@ def share(successes: int, n: int) -> Estimate:
 def mean(values: Sequence[float]) -> Estimate:
     """A mean with Student's t interval; one value alone has none.
 
-    >>> mean([1, 2, 3])
-    Estimate(value=2.0, low=-0.4841377117313..., high=4.4841377117313...)
+    >>> [round(number, 3) for number in mean([1, 2, 3])]
+    [2.0, -0.484, 4.484]
     """
     n = len(values)
     value = math.fsum(values) / n

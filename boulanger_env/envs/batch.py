@@ -114,7 +114,15 @@ def step_batch(
         deals_anew = episode["outcome"] != RUNNING
         if not deals_anew:
             reward, illegal, outcome = step_game(
-                board, counter, history[i], i64(actions[i]), rewards, illegal_action, allow_undo, prune, mask[i]
+                board,
+                counter,
+                history[i],
+                i64(actions[i]),
+                rewards,
+                illegal_action,
+                allow_undo,
+                prune,
+                mask[i],
             )
             episode["steps"] += 1
             episode["returned"] += reward
@@ -165,7 +173,15 @@ def start_game(
 ) -> None:
     """Deal a sub-environment its next game."""
     stream, deal = new_game(
-        board, counter, episode["stream"], i64(episode["position"]), decks, deck_cells, n_cells, sequential, scratch
+        board,
+        counter,
+        episode["stream"],
+        i64(episode["position"]),
+        decks,
+        deck_cells,
+        n_cells,
+        sequential,
+        scratch,
     )
     episode["stream"] = stream
     episode["position"] += stride
@@ -210,7 +226,7 @@ def write_masks(
     """Write every game's mask as it stands: its own, or all ones once its episode has terminated."""
     for i in range(boards.shape[0]):
         outcome = episodes[i]["outcome"]
-        if outcome == RUNNING or outcome == TRUNCATED:
+        if outcome in (RUNNING, TRUNCATED):
             write_mask(boards[i], counters[i], allow_undo, prune, mask[i])
         else:
             mask[i, :] = 1

@@ -114,7 +114,14 @@ _CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in
 
 # The lower cards of each card's suit, as a set of bits.
 _LOWER = np.array(
-    [0, *(sum(1 << lower for lower in range(card - rank_of(card) + 1, card)) for card in range(1, N_CARDS + 1))], np.uint64
+    [
+        0,
+        *(
+            sum(1 << lower for lower in range(card - rank_of(card) + 1, card))
+            for card in range(1, N_CARDS + 1)
+        ),
+    ],
+    np.uint64,
 )
 
 
@@ -235,7 +242,9 @@ def board_from_observation(observation: Observation | Mapping[str, NDArray[np.ui
     else:
         bits = np.asarray(observation)
         if bits.shape[-1:] != (N_FEATURES,):
-            raise InvalidBoardError(f"an observation of shape {bits.shape}: 'features' end in {N_FEATURES} bits")
+            raise InvalidBoardError(
+                f"an observation of shape {bits.shape}: 'features' end in {N_FEATURES} bits"
+            )
         boards = np.zeros((*bits.shape[:-1], BOARD_SIZE), np.uint8)
         _read_features(bits.reshape(-1, N_FEATURES), boards.reshape(-1, BOARD_SIZE))
     return boards

@@ -86,7 +86,9 @@ class OutputPool:
             if self._reuse_always or self._is_free(outputs):
                 outputs.finals.mask[:] = 0
                 return outputs
-        outputs = Outputs(self._frames(self._shape[0]), self._events(), self._frames(self._shape[0] * self._with_finals))
+        outputs = Outputs(
+            self._frames(self._shape[0]), self._events(), self._frames(self._shape[0] * self._with_finals)
+        )
         outputs.finals.mask[:] = 0
         if self._counts or self._reuse_always:
             self._made = [outputs, *self._made[: self._LARGEST - 1]]
@@ -112,7 +114,9 @@ class OutputPool:
 
     def _events(self) -> Events:
         n = self._shape[0]
-        return Events(np.empty((N_INTS, n), np.int64), np.empty((N_FLOATS, n)), np.empty((N_BOOLS, n), np.bool_))
+        return Events(
+            np.empty((N_INTS, n), np.int64), np.empty((N_FLOATS, n)), np.empty((N_BOOLS, n), np.bool_)
+        )
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_made": []}

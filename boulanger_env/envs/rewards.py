@@ -54,7 +54,15 @@ class Reward:
         """The values as the kernels read them, float64 ``(7,)``."""
         step = float(self.step)
         return np.array(
-            [step, step + self.from_cell, step + self.foundation, step, step + self.illegal, self.win, self.stuck],
+            [
+                step,
+                step + self.from_cell,
+                step + self.foundation,
+                step,
+                step + self.illegal,
+                self.win,
+                self.stuck,
+            ],
             np.float64,
         )
 

@@ -110,7 +110,11 @@ def read_settings(
     _choose("render_mode", render_mode, (None, *RENDER_MODES))
     if deals is None and deal_order == "sequential":
         raise BoulangerError("deal_order='sequential' needs deals: random games have no order")
-    if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, (int, np.integer)) or max_episode_steps < 1:
+    if (
+        isinstance(max_episode_steps, bool)
+        or not isinstance(max_episode_steps, (int, np.integer))
+        or max_episode_steps < 1
+    ):
         raise BoulangerError(f"max_episode_steps={max_episode_steps!r} must be a whole number of at least 1")
     return Settings(
         source=DealSource(deals, n_cells),

@@ -257,7 +257,9 @@ class Game:
         """
         action = int(kernels.pop(self._board, self._counters, self._history))
         if action < 0:
-            raise IllegalMoveError("nothing to undo: no move was played, or the last 100 are already taken back")
+            raise IllegalMoveError(
+                "nothing to undo: no move was played, or the last 100 are already taken back"
+            )
         return Move.from_id(action)
 
     def tap(self, source: int) -> Move | None:
@@ -349,13 +351,21 @@ class Game:
         source, destination, size = move
         column, target = source + 1, destination + 1
         cell = "abcd"[source - FIRST_CELL] if source >= FIRST_CELL else ""
-        cards = (self.columns[source] if source < FIRST_CELL else (int(self._board[CELLS + source - FIRST_CELL]),))[-size:]
+        cards = (
+            self.columns[source] if source < FIRST_CELL else (int(self._board[CELLS + source - FIRST_CELL]),)
+        )[-size:]
         card = cards[0] if cards and 1 <= cards[0] <= 52 else 0
         name = card_name(card) if card else "no card"
-        parent = f"only {card_name(card + 1)} can take it" if card % 13 else "a king goes only to an empty column"
+        parent = (
+            f"only {card_name(card + 1)} can take it" if card % 13 else "a king goes only to an empty column"
+        )
         suit = suit_of(card) if card else 0
         reached = self.foundations[suit]
-        on_top = card_name(self.columns[destination][-1]) if destination < N_COLUMNS and self.columns[destination] else ""
+        on_top = (
+            card_name(self.columns[destination][-1])
+            if destination < N_COLUMNS and self.columns[destination]
+            else ""
+        )
         free = self.cells.count(0)
         empty = sum(not c for i, c in enumerate(self.columns) if i != destination)
         words = {

@@ -54,7 +54,9 @@ def _cached(dispatcher: Any) -> Any:
     """
     try:
         dispatcher.enable_caching()
-    except RuntimeError:  # no place to write to, or the package is in an archive: compiled anew in each process
+    except (
+        RuntimeError
+    ):  # no place to write to, or the package is in an archive: compiled anew in each process
         return dispatcher
     file = dispatcher._cache._cache_file
     if not hasattr(file, "_source_stamp"):

@@ -49,7 +49,9 @@ RANK = np.array([0, *(rank_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
 SUIT = np.array([0, *(suit_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
 NO_ONE = -1
 NO_PARENT = 255
-PARENT = np.array([NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1))], np.uint8)
+PARENT = np.array(
+    [NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1))], np.uint8
+)
 """The card that each card may be put on, 255 for a king (and for no card)."""
 
 # Masks for eight bytes at a time. Beside a uint64 every operand must be one: with a signed number it turns to float.
@@ -216,7 +218,7 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     target = empty & (~empty + np.uint64(1)) if prune else empty
     for c in range(MAX_CELLS):
         card = i64(board[CELLS + c])
-        if card == NO_CARD or card == NO_CELL:
+        if card in (NO_CARD, NO_CELL):
             continue
         onto = bytes_equal(tops, i64(PARENT[card])) | target
         count += write_bytes(mask, CELL_TO_COLUMN + N_COLUMNS * c, onto)

@@ -15,7 +15,8 @@ bytes    name         content
 
 ``counters``: int32 ``(N_COUNTERS,)``: score, standing moves, undo steps kept, and where the next one goes.
 
-``history``: uint16 ``(HISTORY_SIZE,)``: a ring of the last 100 moves, each ``action | card << 10`` (the card that led it).
+``history``: uint16 ``(HISTORY_SIZE,)``: a ring of the last 100 moves, each ``action | card << 10`` with the card that
+led it.
 
 A batch is the same rows, many times: kernels take one row each and never copy it.
 """

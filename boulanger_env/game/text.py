@@ -27,7 +27,9 @@ _CELL_WIDTH = 4
 Position = tuple[list[list[int]], list[int], list[int]]
 
 
-def check_position(columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]) -> None:
+def check_position(
+    columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]
+) -> None:
     """Refuse what is no position of the game.
 
     Args:
@@ -56,7 +58,9 @@ def check_position(columns: Sequence[Sequence[int]], cells: Sequence[int], found
     missing = [card for card in range(1, N_CARDS + 1) if not seen[card]]
     doubled = [card for card in sorted(seen) if seen[card] > 1]
     if missing or doubled:
-        faults = [f"{word} {_names(cards)}" for word, cards in (("missing", missing), ("doubled", doubled)) if cards]
+        faults = [
+            f"{word} {_names(cards)}" for word, cards in (("missing", missing), ("doubled", doubled)) if cards
+        ]
         raise InvalidBoardError(f"a board holds each of the 52 cards once: {', '.join(faults)}")
     # No dealt game gets there (7 places, then queen to ace), and a column's row has no more room.
     for number, column in enumerate(columns, 1):
@@ -110,7 +114,9 @@ def _read_foundations(text: str) -> list[int]:
     for item in text.upper().split():
         suit, _, rank = item.partition("-")
         if suit not in ranks or rank not in _FOUNDATION_RANKS:
-            raise InvalidBoardError(f"{item!r} is not a foundation: write a suit and its top rank, such as H-0 or S-K")
+            raise InvalidBoardError(
+                f"{item!r} is not a foundation: write a suit and its top rank, such as H-0 or S-K"
+            )
         if ranks[suit] >= 0:
             raise InvalidBoardError(f"foundation {suit} is given twice")
         ranks[suit] = _FOUNDATION_RANKS[rank]

@@ -182,17 +182,22 @@ class MaskedMoves(MaskableDistribution):
             legal = th.as_tensor(masks, device=self._logits.device).bool().reshape(self._logits.shape)
             self._logits = self._logits.masked_fill(~legal, -1e8)
 
+    @property
+    def probs(self) -> Tensor:
+        """Probabilities ``(B, 780)``."""
+        return F.softmax(self._logits, 1)
+
     def log_prob(self, actions: Tensor) -> Tensor:
         """Log-probability ``(B,)`` of actions ``(B,)``."""
         return F.log_softmax(self._logits, 1).gather(1, actions.long().view(-1, 1)).squeeze(1)
 
     def entropy(self) -> Tensor:
         """Entropy ``(B,)``."""
-        return -(F.softmax(self._logits, 1) * F.log_softmax(self._logits, 1)).sum(1)
+        return -(self.probs * F.log_softmax(self._logits, 1)).sum(1)
 
     def sample(self) -> Tensor:
         """Actions ``(B,)`` by their probabilities."""
-        return th.multinomial(F.softmax(self._logits, 1), 1).squeeze(1)
+        return th.multinomial(self.probs, 1).squeeze(1)
 
     def mode(self) -> Tensor:
         """The likeliest actions ``(B,)``."""

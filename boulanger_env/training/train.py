@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from stable_baselines3.common.utils import LinearSchedule
 
 import boulanger_env
 from boulanger_env.benchmark import Results, as_policy, evaluate
@@ -131,7 +132,9 @@ class Evaluation(MaskableEvalCallback):
         finally:
             self.n_calls = calls
         self.curve.append((self.num_timesteps, self._home))
-        self.say(f"{self.num_timesteps:>9,} moves: {np.mean(self._home):5.2f} cards home on the validation deals")
+        self.say(
+            f"{self.num_timesteps:>9,} moves: {np.mean(self._home):5.2f} cards home on the validation deals"
+        )
         return going_on
 
     def _log_success_callback(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
@@ -161,7 +164,7 @@ def make_model(settings: TrainSettings, envs: BoulangerVecEnv) -> MaskablePPO:
         n_steps=settings.n_steps,
         batch_size=min(512, settings.n_envs * settings.n_steps),
         n_epochs=2,
-        learning_rate=2e-3,
+        learning_rate=LinearSchedule(2e-3, 0, 1),
         gamma=0.99,
         gae_lambda=0.95,
         ent_coef=0.01,
@@ -170,7 +173,9 @@ def make_model(settings: TrainSettings, envs: BoulangerVecEnv) -> MaskablePPO:
     )
 
 
-def train(settings: TrainSettings, folder: Path, say: Say = print, progress_bar: bool = True) -> list[Results]:
+def train(
+    settings: TrainSettings, folder: Path, say: Say = print, progress_bar: bool = True
+) -> list[Results]:
     """Train, benchmark and save; Ctrl-C ends the training early and keeps the best model so far.
 
     Args:
@@ -210,14 +215,24 @@ def train(settings: TrainSettings, folder: Path, say: Say = print, progress_bar:
 
     say(f"benchmark on {test_deals.name} ...")
     rules: dict[str, Any] = {"prune": True, "max_episode_steps": settings.max_episode_steps}
-    player = as_policy(str(folder / "model.zip"), "trained")
+    player = as_policy(str(folder / "model.zip"), "trained", sample=True)
     results = [evaluate(policy, test_deals, **rules) for policy in (player, *BASELINES)]
     for result in results:
         result.save(folder / "benchmark" / f"{result.policy}.json")
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     best = max(range(len(results[0].games)), key=lambda i: _merit(results[0], i))
     replay = record_game(player, results[0].games[best].code, **rules)
-    _save(folder, settings, evaluation, results, on_validation, replay, learned, interrupted, model.num_timesteps)
+    _save(
+        folder,
+        settings,
+        evaluation,
+        results,
+        on_validation,
+        replay,
+        learned,
+        interrupted,
+        model.num_timesteps,
+    )
     return results
 
 

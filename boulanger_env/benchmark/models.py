@@ -1,0 +1,123 @@
+"""A trained model as a batched agent. Nothing here imports the library that it was trained with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boulanger_env.agents.base import board_rows
+from boulanger_env.deals import splitmix64_next
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_action, card_mask
+from boulanger_env.envs.sampling import stream_state
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.jit import kernel
+from boulanger_env.game.moves import N_ACTIONS, UNDO
+
+
+class ModelPlayer:
+    """A Stable-Baselines3 or sb3-contrib model as a batched agent.
+
+    Args:
+        model: it has ``predict`` and, to sample, ``policy.get_distribution``.
+        actions: width of its action space: the base actions, or those of ``CardActions``.
+        sample: draw actions by their probabilities, instead of taking the likeliest that the mask allows. The chance
+            of a game comes from the seed and the number of the game alone.
+
+    Raises:
+        BoulangerError: ``sample`` for a model without masked probabilities.
+    """
+
+    def __init__(self, model: Any, actions: int, sample: bool) -> None:
+        self._model = model
+        self._actions = actions
+        # Only the models of sb3-contrib that mask take masks.
+        self._masked = "action_masks" in inspect.signature(model.predict).parameters
+        if sample and not (self._masked and hasattr(model.policy, "get_distribution")):
+            raise BoulangerError(f"sample is for MaskablePPO models, not {type(model).__name__}")
+        self._sample = sample
+        self._seed = 0
+        self._states = np.zeros(0, np.uint64)
+
+    def seed(self, seed: int) -> None:
+        """Start anew, with all chance from ``seed``."""
+        self._seed = seed
+        self._states = np.zeros(0, np.uint64)
+
+    def reset(self, games: ArrayLike, slots: ArrayLike) -> None:
+        """Put the games of these numbers into these slots."""
+        for game, slot in zip(np.atleast_1d(games).tolist(), np.atleast_1d(slots).tolist(), strict=True):
+            if slot >= len(self._states):
+                self._states = np.pad(self._states, (0, slot + 1 - len(self._states)))
+            self._states[slot] = stream_state(np.uint64(self._seed), np.uint64(game))
+
+    def __call__(self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Actions, int64 ``(n,)``, for masks ``(n, actions)``."""
+        if self._actions >= N_ACTIONS:
+            return self._predict(observation, masks)
+        boards = board_rows(observation, len(masks))
+        own = np.empty((len(masks), self._actions), np.int8)
+        _card_masks(boards, masks, own)
+        actions = self._predict(observation, own)
+        _base_actions(boards, actions)
+        return actions
+
+    def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
+        legal = masks.astype(np.bool_)
+        if not self._sample:
+            given = {"action_masks": legal} if self._masked else {}
+            actions, _ = self._model.predict(observation, deterministic=True, **given)
+            return np.asarray(actions, np.int64).reshape(len(masks))
+        policy = self._model.policy
+        policy.set_training_mode(False)
+        tensor, _ = policy.obs_to_tensor(observation)
+        distribution = policy.get_distribution(tensor, legal)
+        # sb3-contrib keeps a distribution of PyTorch's inside its own; ours tells its probabilities itself.
+        probabilities = getattr(distribution, "probs", None)
+        if probabilities is None:
+            probabilities = distribution.distribution.probs
+        drawn = np.empty(len(masks), np.int64)
+        _draw(probabilities.detach().cpu().numpy(), legal, self._states, drawn)
+        return drawn
+
+
+@kernel
+def _draw(
+    probabilities: NDArray[Any], legal: NDArray[Any], states: NDArray[Any], actions: NDArray[Any]
+) -> None:
+    """Draw an action for each row by its probabilities ``(n, actions)``."""
+    for row in range(len(actions)):
+        states[row], output = splitmix64_next(states[row])
+        total = 0.0
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                total += probabilities[row, action]
+        # 53 bits, as many as a float holds.
+        left = np.float64(output >> np.uint64(11)) * 2.0**-53 * total
+        chosen = 0
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                chosen = action
+                left -= probabilities[row, action]
+                if left < 0:
+                    break
+        actions[row] = chosen
+
+
+@kernel
+def _card_masks(boards: NDArray[Any], masks: NDArray[Any], own: NDArray[Any]) -> None:
+    for i in range(len(own)):
+        card_mask(boards[i], masks[i], own[i])
+
+
+@kernel
+def _base_actions(boards: NDArray[Any], actions: NDArray[Any]) -> None:
+    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
+    for i in range(len(actions)):
+        if actions[i] == N_CARD_ACTIONS:
+            actions[i] = UNDO
+        else:
+            actions[i] = base_action(boards[i], actions[i])

@@ -1,0 +1,168 @@
+"""The main job, end to end and small, and what it rests on: sampled models, replays, the folder it leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from boulanger_env.benchmark import Results, as_policy, evaluate
+from boulanger_env.benchmark.models import _draw
+from boulanger_env.cli import app
+from boulanger_env.game import BoulangerError, Game
+from boulanger_env.training import TrainSettings, train
+from boulanger_env.training import train as job
+
+FILES = {
+    "model.zip",
+    "results.json",
+    "results.md",
+    "learning_curve.png",
+    "replay.txt",
+    "replay_moves.txt",
+    "benchmark",
+}
+SMALL = TrainSettings(timesteps=512, n_envs=8, n_steps=16, evaluations=2, max_episode_steps=40)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def deals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("deals") / "few.txt"
+    path.write_text("MS-C4-1\nMS-C4-5\nMS-C4-17\nBK1-C4-TSTAAAA\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(deals: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    run = CliRunner().invoke(
+        app,
+        ["train", "--timesteps", "512", "--test-deals", str(deals), "--output", str(folder), "--seed", "3"],
+    )
+    assert run.exit_code == 0, run.output
+    assert all(word in run.output for word in ("trained", "random", "greedy", "validation"))
+    return folder
+
+
+def test_the_folder_is_complete(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert (folder / "learning_curve.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_results_say_what_was_done(folder: Path) -> None:
+    content = json.loads((folder / "results.json").read_text())
+    assert content["interrupted"] is False
+    assert content["settings"]["seed"] == 3
+    assert content["learning_curve"][0]["timesteps"] == 0
+    assert all(len(point["cards_home"]) == 100 for point in content["learning_curve"])
+    assert set(content["benchmark"]) == {"trained", "random", "greedy"}
+    for name in content["benchmark"]:
+        results = Results.load(folder / "benchmark" / f"{name}.json")
+        assert results.summary.cards_home.value == content["benchmark"][name]["cards_home"]["value"]
+        assert results.games[0].code == "MS-C4-1"
+
+
+def test_the_replay_is_a_game_by_the_rules(folder: Path) -> None:
+    lines = (folder / "replay_moves.txt").read_text().splitlines()
+    game = Game.from_code(lines[0].removeprefix("# "))
+    for move in " ".join(lines[1:-1]).split():
+        game.push(game.parse_move(move))
+    assert f"{game.cards_home} cards home, score {game.score}, {game.moves} moves" in lines[-1]
+    assert (folder / "replay.txt").read_text().count(game.code or "") == game.moves + 1
+
+
+def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, deals: Path) -> None:
+    saved = Results.load(folder / "benchmark" / "trained.json")
+    player = as_policy(str(folder / "model.zip"), "trained", sample=True)
+    for batch_size in (64, 1):
+        again = evaluate(player, deals, batch_size=batch_size, **saved.settings)
+        assert again.games == saved.games
+    other = evaluate(player, deals, seed=1, **saved.settings)
+    assert other.games != saved.games
+
+
+def test_bench_reads_the_model(folder: Path, deals: Path) -> None:
+    run = CliRunner().invoke(
+        app,
+        [
+            "bench",
+            "--agent",
+            str(folder / "model.zip"),
+            "--agent",
+            "random",
+            "--sample",
+            "--deals",
+            str(deals),
+        ],
+    )
+    assert run.exit_code == 0, run.output
+    assert "model.zip" in run.output
+
+
+def test_a_folder_in_use_is_refused(folder: Path, deals: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    run = CliRunner().invoke(app, ["train", "--test-deals", str(deals), "--output", str(folder)])
+    assert run.exit_code == 1
+    assert "not empty" in run.output
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_an_interrupted_run_still_reports(
+    deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = job.Evaluation._on_step
+
+    def interrupt(self: job.Evaluation) -> bool:
+        if self.num_timesteps >= 256:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(job.Evaluation, "_on_step", interrupt)
+    settings = TrainSettings(**{**SMALL.__dict__, "timesteps": 100_000, "test_deals": str(deals)})
+    train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
+    assert json.loads((tmp_path / "run" / "results.json").read_text())["interrupted"] is True
+
+
+def test_the_plain_network_trains_too(deals: Path, tmp_path: Path) -> None:
+    settings = TrainSettings(**{**SMALL.__dict__, "network": "mlp", "test_deals": str(deals), "n_cells": 2})
+    results = train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
+    assert [result.policy for result in results] == ["trained", "random", "greedy"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [({"network": "cnn"}, "cnn"), ({"timesteps": 0}, "timesteps"), ({"n_envs": -1}, "n_envs")],
+)
+def test_settings_are_checked(wrong: dict, named: str) -> None:
+    with pytest.raises(BoulangerError, match=named):
+        TrainSettings(**wrong)
+
+
+def test_draws_follow_the_probabilities() -> None:
+    weights = np.array([0.1, 0.0, 0.2, 0.5, 0.2], np.float32)
+    legal = np.array([True, True, True, True, False])
+    n = 20_000
+    drawn = np.empty(n, np.int64)
+    _draw(
+        np.tile(weights, (n, 1)),
+        np.tile(legal, (n, 1)),
+        np.arange(n, dtype=np.uint64) << np.uint64(20),
+        drawn,
+    )
+    shares = np.bincount(drawn, minlength=5) / n
+    # 4 standard errors of the largest share.
+    assert np.abs(shares - np.array([0.125, 0, 0.25, 0.625, 0])).max() < 4 * np.sqrt(0.625 * 0.375 / n)
+    assert shares[[1, 4]].tolist() == [0, 0]
