@@ -179,11 +179,12 @@ class EnvPool(Contestant):
 
 
 class OpenSpiel(Contestant):
-    """OpenSpiel's solitaire through its Python API: legal actions, no observation. Chance nodes are part of a step."""
+    """OpenSpiel's solitaire through its Python API. Chance nodes are part of a step."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, observed: bool = True) -> None:
         import pyspiel
 
+        self.observed = observed  # an observation and a mask, as a step of ours gives, or legal actions alone
         self.game = pyspiel.load_game("solitaire")
         self.random = random.Random(0)
         self.begin()
@@ -198,6 +199,9 @@ class OpenSpiel(Contestant):
         while not self.over and self.state.is_chance_node():
             self.state.apply_action(self.random.choice(self.state.legal_actions()))
             self.over = self.state.is_terminal()
+        if self.observed and not self.over:
+            self.observation = self.state.observation_tensor(0)
+            self.mask = self.state.legal_actions_mask()
         self.legal = self.state.legal_actions()
 
     def sample(self) -> None:
@@ -286,5 +290,6 @@ def entries(quick: bool, peers: bool) -> Iterator[Entry]:
         yield Entry("Gymnasium CartPole, native batch", 1024, 1, "", lambda: CartPole(1024))
         yield Entry("Gymnasium Taxi with mask", 1, 1, "", _single("Taxi", own_sampler=False))
         yield Entry("OpenSpiel solitaire", 1, 1, "", OpenSpiel)
+        yield Entry("OpenSpiel solitaire, unobserved", 1, 1, "", lambda: OpenSpiel(observed=False))
         for env_id in ("FrozenLake-v1", "Taxi-v3", "Blackjack-v1"):
             yield Entry(f"EnvPool {env_id}", 1024, 1, "", lambda env_id=env_id: EnvPool(env_id, 1024))

@@ -15,7 +15,7 @@ from boulanger_env.benchmark.models import _draw
 from boulanger_env.cli import app
 from boulanger_env.game import BoulangerError, Game
 from boulanger_env.training import TrainSettings, train
-from boulanger_env.training import train as job
+from boulanger_env.training import job
 
 FILES = {
     "model.zip",

@@ -113,9 +113,9 @@ class BatchAgent(ABC):
         if n > self._slots:
             self._grow(n)
             self._slots = n
-        new = np.broadcast_to(np.asarray(info.get("moves", -1)) == 0, n)
+        new = np.flatnonzero(np.asarray(info.get("moves", -1)).reshape(-1) == 0)
         actions = self._choose(observation, masks, new)
-        if actions.min(initial=0) < 0:
+        if (actions < 0).any():
             which = "the mask" if mask.ndim == 1 else f"mask {int(actions.argmin())}"
             raise BoulangerError(f"{which} allows no action: it is all zeros, or allows nothing but undo")
         return int(actions[0]) if mask.ndim == 1 else actions
@@ -166,8 +166,8 @@ class BatchAgent(ABC):
         """Forget the games in ``slots``, which now hold ``games``."""
 
     @abstractmethod
-    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Actions for masks ``(n, 780)``, or ``NO_ACTION``; ``new`` marks games that have just begun."""
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Actions for masks ``(n, 780)``, or ``NO_ACTION``; in the slots ``new`` a game has just begun."""
 
 
 def checked_seed(seed: Any) -> int:

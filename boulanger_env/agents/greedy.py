@@ -65,9 +65,9 @@ class GreedyAgent(BatchAgent):
     def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
         self._visited.lengths[slots] = 0
 
-    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
         boards = board_rows(observation, len(masks))
-        self._visited.lengths[: len(masks)][new] = 0
+        self._visited.lengths[new] = 0
         self._visited.make_room()
         actions = np.empty(len(masks), np.int64)
         _choose_rows(boards, masks, self._visited.keys, self._visited.lengths, actions)

@@ -30,6 +30,23 @@ class HeuristicAgent(BatchAgent):
     has reached a win, the moves to it. When a search runs out of positions the game cannot be won from
     there, and the agent goes for the most cards home. Undo is never chosen.
 
+    What the budget buys, on the 1000 deals of ``c4-test-all``, of which about 75 % can be won:
+
+    =====  ==========  =====================
+    nodes  deals won   95 % interval
+    =====  ==========  =====================
+    1      6.2 %       4.9 to 7.9
+    10     24.6 %      22.0 to 27.4
+    30     38.3 %      35.3 to 41.4
+    100    48.1 %      45.0 to 51.2
+    300    58.4 %      55.3 to 61.4 (default)
+    1000   67.6 %      64.6 to 70.4
+    3000   72.7 %      69.9 to 75.4
+    =====  ==========  =====================
+
+    A node costs about 3 microseconds of a core: by default a move takes at most about 1 ms, and 0.1 ms on average,
+    since most moves are forced or already planned.
+
     Args:
         nodes: positions whose moves are all tried in one search: the agent's whole budget for a move.
 
@@ -67,9 +84,9 @@ class HeuristicAgent(BatchAgent):
         self._visited.lengths[slots] = 0
         self._plan_state[slots] = 0
 
-    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
         boards = board_rows(observation, len(masks))
-        self._forget(np.flatnonzero(new))
+        self._forget(new)
         self._visited.make_room()
         if self._visited.keys.shape[1] * 2 > len(self._tree.seen):
             self._tree = new_tree(self.nodes, self._visited.keys.shape[1] * 4)

@@ -34,7 +34,7 @@ class RandomAgent(BatchAgent):
     def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
         _start_streams(self._states, slots, np.uint64(self._seed), games)
 
-    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
         actions: NDArray[np.int64] = sample_legal(masks, self._states[: len(masks)])
         return actions
 

@@ -105,7 +105,7 @@ class Evaluation(MaskableEvalCallback):
         super().__init__(
             envs,
             n_eval_episodes=len(deals),
-            eval_freq=max(1, settings.timesteps // settings.evaluations // settings.n_envs),
+            eval_freq=max(settings.n_steps, settings.timesteps // settings.evaluations // settings.n_envs),
             best_model_save_path=str(folder),
             deterministic=False,
             verbose=0,
