@@ -33,6 +33,10 @@ _EXTRAS = {
 }
 
 
+# typer brings its own click or uses the one that is installed, by its version; this is the class of the one in use.
+_UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
+
+
 class _Commands(TyperGroup):
     """The commands, with errors of input and files as one line on stderr and exit code 1."""
 
@@ -265,4 +269,12 @@ def bench(
 
 def main() -> None:
     """Run the command line of this process."""
-    app(prog_name="boulanger")
+    try:
+        sys.exit(app(prog_name="boulanger", standalone_mode=False))
+    except _UsageError as error:
+        # In one line, like all other errors; 2 is what shells expect for a command that was not understood.
+        command = error.ctx.command_path if error.ctx else "boulanger"
+        typer.echo(f"Error: {error.format_message()} ({command} --help)", err=True)
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)

@@ -66,9 +66,12 @@ class BoulangerVecEnv(VecEnv):
         Raises:
             BoulangerError: an option other than ``code``, or a code for some games only.
         """
-        observation, infos = self.batch.reset(seed=self._seeds, options=self._codes())
-        self._reset_seeds()
-        self._reset_options()
+        try:
+            observation, infos = self.batch.reset(seed=self._seeds, options=self._codes())
+        finally:
+            # They count for one reset, also for one that refuses them.
+            self._reset_seeds()
+            self._reset_options()
         self._masks = infos["action_mask"].view(np.bool_)
         self.reset_infos = [
             {"score": score, "moves": moves, "illegal_action": False, "code": code}
@@ -112,7 +115,7 @@ class BoulangerVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
-        return self.batch.action_masks() if self._masks is None else self._masks
+        return self.batch.action_masks() if self._masks is None else self._masks.copy()
 
     def close(self) -> None:
         """Close the batch."""

@@ -88,7 +88,12 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         return isinstance(self.observation_space, spaces.Dict) and _MASK in self.observation_space.spaces
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of this wrapper's action space, bool ``(n,)``."""
+        """The legal actions of this wrapper's action space, bool ``(n,)``.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no game yet.
+        """
+        self._base._check_reset()
         return self._mask.astype(np.bool_)
 
     def reset(

@@ -476,5 +476,5 @@ def test_drawing_needs_a_mode_and_a_game() -> None:
     env.reset(seed=1)
     with pytest.warns(UserWarning, match="render_mode='ansi'"):
         assert env.render() is None
-    with pytest.raises(ResetNeeded, match="before the first render"):
+    with pytest.raises(ResetNeeded, match="no game yet"):
         BoulangerEnv(render_mode="ansi").render()

@@ -14,8 +14,7 @@ from boulanger_env.benchmark import Results, as_policy, evaluate
 from boulanger_env.benchmark.models import _draw
 from boulanger_env.cli import app
 from boulanger_env.game import BoulangerError, Game
-from boulanger_env.training import TrainSettings, train
-from boulanger_env.training import job
+from boulanger_env.training import TrainSettings, job, train
 
 FILES = {
     "model.zip",

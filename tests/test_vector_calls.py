@@ -106,6 +106,41 @@ def test_a_callers_scribbles_change_nothing() -> None:
         actions[:] = 0
 
 
+# What a caller may keep of a step's results, and no more than that.
+HOLDERS: dict[str, Any] = {
+    "an array": lambda results: results[0]["cells"],
+    "a row": lambda results: results[0]["tableau"][2],
+    "a view of a view": lambda results: results[0]["tableau"][1:][0].T[3],
+    "a reversed view": lambda results: results[0]["foundations"][::-1],
+    "another type": lambda results: results[-1]["action_mask"].view(np.bool_),
+    "a part of an info": lambda results: results[-1]["score"][:2],
+    "rewards": lambda results: results[1],
+    "flags": lambda results: results[3][1:],
+    "memory": lambda results: np.frombuffer(results[0]["cells"].data, np.uint8),
+    "a subclass": lambda results: results[0]["cells"].view(np.recarray),
+    "a last observation": lambda results: results[-1]["final_obs"][0]["cells"],
+    "a part of the last info": lambda results: results[-1]["final_info"]["episode_return"],
+    "a last mask": lambda results: results[-1]["final_info"]["action_mask"][0],
+    "a tensor": lambda results: pytest.importorskip("torch").from_numpy(results[0]["tableau"]),
+}
+
+
+@pytest.mark.parametrize("what", HOLDERS)
+def test_whatever_is_kept_stays_as_it_is(what: str) -> None:
+    batch = BoulangerVectorEnv(3, observation="cards", autoreset_mode=SAME_STEP, max_episode_steps=1)
+    batch.reset(seed=5)
+    batch.step([LEGAL] * 3)  # arrays that are free to be used again
+    for turn in range(6):
+        results = batch.step([LEGAL + turn] * 3)
+        kept = HOLDERS[what](results)
+        before = np.asarray(kept).tobytes()
+        del results
+        for other in range(8):
+            batch.step([LEGAL + other] * 3)
+        batch.reset()
+        assert np.asarray(kept).tobytes() == before, turn
+
+
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 @pytest.mark.parametrize("observation", ["features", "cards"])
 def test_without_copies_the_arrays_are_used_again(observation: str, mode: AutoresetMode) -> None:
@@ -127,7 +162,8 @@ def test_without_copies_the_arrays_are_used_again(observation: str, mode: Autore
 
 def test_masks_as_bools_at_any_time() -> None:
     batch = BoulangerVectorEnv(2, max_episode_steps=3, illegal_action="terminate")
-    assert not batch.action_masks().any()
+    with pytest.raises(ResetNeeded, match="no games yet"):
+        batch.action_masks()
     _, infos = batch.reset(seed=1)
     assert batch.action_masks().dtype == np.bool_
     assert np.array_equal(batch.action_masks(), infos["action_mask"])
@@ -169,7 +205,7 @@ def test_modes_by_name_and_in_the_metadata(mode: AutoresetMode) -> None:
 
 def test_drawing() -> None:
     batch, env = BoulangerVectorEnv(2, render_mode="ansi"), BoulangerEnv(render_mode="ansi")
-    with pytest.raises(ResetNeeded, match="before the first render"):
+    with pytest.raises(ResetNeeded, match="no games yet"):
         batch.render()
     batch.reset(options={"codes": ["MS-C4-617", "MS-C4-1"]})
     env.reset(options={"code": "MS-C4-617"})

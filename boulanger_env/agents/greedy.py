@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import apply, legal_moves, run_length
+from boulanger_env.game.jit import allocating_kernel, i64, kernel
+from boulanger_env.game.kernels import apply, copy_row, legal_moves, run_length
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import (
     BOARD_SIZE,
@@ -74,7 +74,7 @@ class GreedyAgent(BatchAgent):
         return actions
 
 
-@kernel
+@allocating_kernel
 def _choose_rows(boards: Array, masks: Array, keys: Array, lengths: Array, actions: Array) -> None:
     """Choose for each board, and note its position in ``keys``."""
     legal = np.empty(N_ACTIONS, np.int8)
@@ -133,7 +133,7 @@ def choose(board: Board, legal: Array, keys: Array, length: int, after: Array) -
         # A rank that loses to a position never seen cannot win.
         if best_visit == NEVER and rank >= best_rank:
             continue
-        after[:] = board
+        copy_row(board, after)
         apply(after, action)
         visit = last_visit(keys, length, position_hash(after))
         if visit < best_visit or (visit == best_visit and rank < best_rank):

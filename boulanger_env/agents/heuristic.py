@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.jit import allocating_kernel, i64, kernel
+from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import BOARD_SIZE, Array
 
@@ -106,7 +107,7 @@ class HeuristicAgent(BatchAgent):
         return actions
 
 
-@kernel
+@allocating_kernel
 def _choose_rows(
     boards: Array,
     masks: Array,
@@ -167,7 +168,7 @@ def _choose(
 
     step, planned = i64(plan_state[0]), i64(plan_state[1])
     if step < planned and plan_keys[step] == key and legal[plan[step]]:
-        after[:] = board
+        copy_row(board, after)
         play(after, i64(plan[step]))
         if position_hash(after) == plan_keys[step + 1]:
             plan_state[0] = step + 1
@@ -180,7 +181,7 @@ def _choose(
         return choose(board, legal, keys, i64(lengths[slot]), after)
     if status != OPEN:
         length = min(length, LONGEST_PLAN)
-        after[:] = board
+        copy_row(board, after)
         plan_keys[0] = key
         for i in range(length):
             plan[i] = tree.path[i]

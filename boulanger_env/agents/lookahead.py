@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import apply, cards_home, goes_home, legal_moves
+from boulanger_env.game.kernels import apply, cards_home, copy_row, goes_home, legal_moves
 from boulanger_env.game.moves import CELL_HOME, COLUMN_HOME, N_ACTIONS
 from boulanger_env.game.state import (
     BOARD_SIZE,
@@ -116,10 +116,10 @@ def search(board: Board, legal: Array, avoid: Array, n_avoid: int, nodes: int, t
     for i in range(n_avoid):
         _add(seen, avoid[i])
     _add(seen, position_hash(board))
-    tree.boards[0] = board
+    copy_row(board, tree.boards[0])
     tree.depths[0] = 0
     count, waiting, node = 1, 0, 0
-    tree.mask[:] = legal
+    copy_row(legal, tree.mask)
     for _ in range(nodes):
         tree.stuck[node] = True
         for action in range(N_ACTIONS):
@@ -129,7 +129,7 @@ def search(board: Board, legal: Array, avoid: Array, n_avoid: int, nodes: int, t
             if count == len(tree.boards):
                 break
             child = tree.boards[count]
-            child[:] = tree.boards[node]
+            copy_row(tree.boards[node], child)
             play(child, action)
             if not _add(seen, position_hash(child)):
                 continue

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 from boulanger_env.deals import DealSet
+from boulanger_env.envs.stepping import OUTCOMES
 from boulanger_env.files import write_text
+from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.errors import BoulangerError
 
 from .statistics import Estimate, mean, share
@@ -159,7 +161,15 @@ def _read(content: Any) -> Results:
 def _read_row(row: Any) -> GameRow:
     if not isinstance(row, dict) or set(row) != set(GameRow._fields):
         raise BoulangerError(f"a game is {row!r}: it must have {', '.join(GameRow._fields)}")
-    return GameRow(**{name: _as(kind, row[name]) for name, kind in get_type_hints(GameRow).items()})
+    game = GameRow(**{name: _as(kind, row[name]) for name, kind in get_type_hints(GameRow).items()})
+    if (
+        game.outcome not in OUTCOMES[1:]
+        or game.won != (game.outcome == "won")
+        or game.won != (game.cards_home == N_CARDS)
+        or not 0 <= game.cards_home <= N_CARDS
+    ):
+        raise BoulangerError(f"a game is {row!r}: no game ends so")
+    return game
 
 
 def _as(kind: type, value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -211,6 +211,13 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
     """
     if isinstance(deals, (str, os.PathLike)):
         deals = load(deals)
+    elif isinstance(deals, Mapping):
+        # What an environment's spec becomes in JSON.
+        if set(deals) != {"name", "codes"}:
+            raise BoulangerError(
+                f"a dict of deals has the keys name and codes, as a spec writes them, not {list(deals)}"
+            )
+        deals = DealSet(deals["name"], deals["codes"])
     elif not isinstance(deals, DealSet):
         # The order of a Python set changes from one process to the next.
         if not isinstance(deals, Iterable) or isinstance(deals, AbstractSet):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import LEGAL, why_illegal
+from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import (
     CELLS,
@@ -49,13 +49,9 @@ def observe(board: Board, i: int, features: Array, tableau: Array, cells: Array,
     if features.shape[0] > 0:
         write_features(board, features[i])
     else:
-        # Loops, not slices: assigning one array to another makes numba allocate a copy in between.
-        for k in range(CELLS - TABLEAU):
-            tableau[i, k] = board[TABLEAU + k]
-        for k in range(FOUNDATIONS - CELLS):
-            cells[i, k] = board[CELLS + k]
-        for k in range(HEIGHTS - FOUNDATIONS):
-            foundations[i, k] = board[FOUNDATIONS + k]
+        copy_row(board[TABLEAU:CELLS], tableau[i])
+        copy_row(board[CELLS:FOUNDATIONS], cells[i])
+        copy_row(board[FOUNDATIONS:HEIGHTS], foundations[i])
 
 
 # Rows of the arrays in which step_batch says what happened, an entry a game. Those of an episode's end are 0 where
@@ -145,8 +141,7 @@ def step_batch(
         if ended and autoreset == SAME_STEP:
             deals_anew = True
             illegal = False
-            for k in range(mask.shape[1]):
-                final_mask[i, k] = mask[i, k]
+            copy_row(mask[i], final_mask[i])
             observe(board, i, final_features, final_tableau, final_cells, final_foundations)
         elif ended:
             episode["outcome"] = outcome

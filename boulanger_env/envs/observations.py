@@ -188,6 +188,8 @@ def observation_space(kind: str) -> spaces.Space[Any]:
     Raises:
         BoulangerError: another name.
     """
+    if not isinstance(kind, str):
+        raise BoulangerError(f"observation={kind!r}: it must be one of {', '.join(OBSERVATIONS)}")
     if kind == "features":
         return spaces.Box(0, 1, (N_FEATURES,), np.uint8)
     if kind == "cards":

@@ -51,8 +51,13 @@ class Outputs(NamedTuple):
     finals: Frames
 
 
-# References to an array that nobody else holds, as sys.getrefcount counts them in OutputPool._is_free.
-_ALONE = 3
+def _most_references(outputs: Outputs) -> int:
+    """References to the array that is held most, those of this function included."""
+    most = 0
+    for part in outputs:
+        for array in part:
+            most = max(most, sys.getrefcount(array))
+    return most
 
 
 class OutputPool:
@@ -78,29 +83,24 @@ class OutputPool:
         self._reuse_always = reuse_always
         # Without a global lock the counts of references do not tell who holds what.
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)()
+        self._alone = 0
         self._made: list[Outputs] = []
 
     def take(self) -> Outputs:
         """Arrays to write into; their content is undefined but for ``finals.mask``, zeros."""
         for outputs in self._made:
-            if self._reuse_always or self._is_free(outputs):
+            if self._reuse_always or _most_references(outputs) <= self._alone:
                 outputs.finals.mask[:] = 0
                 return outputs
         outputs = Outputs(
             self._frames(self._shape[0]), self._events(), self._frames(self._shape[0] * self._with_finals)
         )
         outputs.finals.mask[:] = 0
+        # How many are counted where nobody else holds an array: it depends on the version of Python.
+        self._alone = _most_references(outputs)
         if self._counts or self._reuse_always:
             self._made = [outputs, *self._made[: self._LARGEST - 1]]
         return outputs
-
-    @staticmethod
-    def _is_free(outputs: Outputs) -> bool:
-        for part in outputs:
-            for array in part:
-                if sys.getrefcount(array) > _ALONE:
-                    return False
-        return True
 
     def _frames(self, n: int) -> Frames:
         m, k = (n, 0) if self._features else (0, n)

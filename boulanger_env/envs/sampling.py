@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.deals.codes import splitmix64_next
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.jit import allocating_kernel, i64, kernel
 
 MAX_WIDTH = 255 * 8
 """Widest mask: beyond it, adding up words could overflow a byte."""
@@ -73,7 +73,7 @@ def _sum_bytes(word: Any) -> Any:
     return np.int64((pairs * _SUM_PAIRS) >> _48)
 
 
-@kernel
+@allocating_kernel
 def sample_rows(
     flat: NDArray[Any], words: NDArray[Any], width: int, states: NDArray[Any], actions: NDArray[Any]
 ) -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boulanger_env.deals import DealSet, as_deal_set, format_code
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
-from boulanger_env.game.state import CELL_COUNTS
+from boulanger_env.game.text import check_n_cells
 
 from .observations import observation_space
 from .rewards import Reward, as_reward
@@ -36,8 +36,7 @@ class DealSource:
     """
 
     def __init__(self, deals: Deals, n_cells: int) -> None:
-        if n_cells not in CELL_COUNTS:
-            raise BoulangerError(f"n_cells={n_cells!r}: a game has 4, 2 or 1 cells")
+        check_n_cells(n_cells)
         self.n_cells = int(n_cells)
         self.codes: tuple[str, ...] | None = None
         self.decks: NDArray[np.uint8] = np.empty((0, 52), np.uint8)
@@ -130,6 +129,5 @@ def read_settings(
 
 
 def _choose(name: str, value: Any, choices: Iterable[Any]) -> None:
-    # A tuple: a dict would refuse what cannot be hashed in its own words.
-    if value not in tuple(choices):
+    if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in tuple(choices):
         raise BoulangerError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, choices))}")

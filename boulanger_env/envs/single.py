@@ -115,7 +115,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `render_mode` | `None` | `"ansi"` |
 
     `gym.make` keeps a keyword named `max_episode_steps` to itself, for a `TimeLimit` around the environment, whose
-    truncations have no `outcome`. `BoulangerEnv(...)` and `gym.make_vec` take it as described.
+    truncations lack `outcome`, `code` and `is_success`. `BoulangerEnv(...)` and `gym.make_vec` take it as described.
 
     ## References
 
@@ -178,11 +178,21 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands."""
+        """A copy of the game as it stands.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is none yet.
+        """
+        self._check_reset()
         return self._live_game().copy()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, as MaskablePPO asks for them."""
+        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, as MaskablePPO asks for them.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no game yet.
+        """
+        self._check_reset()
         return self._mask.astype(np.bool_)
 
     def reset(
@@ -288,9 +298,12 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 "render() draws nothing without a render_mode: make the environment with render_mode='ansi'"
             )
             return None
-        if self._state == "new":
-            raise ResetNeeded("call reset() before the first render()")
+        self._check_reset()
         return render_ansi(self._live_game())
+
+    def _check_reset(self) -> None:
+        if self._state == "new":
+            raise ResetNeeded("call reset() first: there is no game yet")
 
     def _live_game(self) -> Game:
         return Game(self._board, self._counters, self._history, self._code)

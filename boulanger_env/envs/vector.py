@@ -254,8 +254,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 ``illegal_action="raise"``, the rules forbid it. No game is changed.
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
-        if not self._is_reset:
-            raise ResetNeeded("call reset() before the first step()")
+        self._check_reset()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
                 f"sub-environments {np.flatnonzero(self._over()).tolist()} have ended: reset them with options "
@@ -272,7 +271,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game."""
+        """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there are no games yet.
+        """
+        self._check_reset()
         mask = np.empty((self.num_envs, self._settings.n_actions), np.bool_)
         write_masks(
             self._boards,
@@ -285,7 +289,17 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return mask
 
     def game(self, i: int) -> Game:
-        """A copy of sub-environment ``i``'s game as it stands."""
+        """A copy of sub-environment ``i``'s game as it stands.
+
+        Raises:
+            BoulangerError: there is no such sub-environment.
+            gymnasium.error.ResetNeeded: there are no games yet.
+        """
+        self._check_reset()
+        if not 0 <= i < self.num_envs:
+            raise BoulangerError(
+                f"there is no sub-environment {i!r}: they are numbered 0 to {self.num_envs - 1}"
+            )
         return self._live_game(i).copy()
 
     def render(self) -> tuple[str, ...] | None:
@@ -297,8 +311,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if self.render_mode is None:
             gym.logger.warn("render() draws nothing without a render_mode: use render_mode='ansi'")
             return None
-        if not self._is_reset:
-            raise ResetNeeded("call reset() before the first render()")
+        self._check_reset()
         return tuple(render_ansi(self._live_game(i)) for i in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -306,6 +319,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if self._pool is not None:
             self._pool[1].shutdown()
             self._pool = None
+
+    def _check_reset(self) -> None:
+        if not self._is_reset:
+            raise ResetNeeded("call reset() first: there are no games yet")
 
     # -- reading what is given --------------------------------------------------------------------------------
 
@@ -334,7 +351,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if "codes" not in options:
             return chosen, None
         codes = options["codes"]
-        listed = not isinstance(codes, str) and hasattr(codes, "__len__")
+        listed = isinstance(codes, Sequence | np.ndarray) and not isinstance(codes, str)
         if not listed or len(codes) != n:
             given = len(codes) if listed else repr(codes)
             raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
@@ -347,7 +364,14 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if isinstance(seed, (int, np.integer)):
             seeds: list[int | None] = [int(seed) + i for i in range(n)]
         else:
-            seeds = [None if s is None else index(s) for s in seed]
+            try:
+                if not isinstance(seed, Sequence | np.ndarray):
+                    raise TypeError
+                seeds = [None if s is None else index(s) for s in seed]
+            except TypeError:
+                raise BoulangerError(
+                    f"reset: seed={seed!r} is neither a whole number nor one for each sub-environment"
+                ) from None
         if len(seeds) != n:
             raise BoulangerError(f"reset: {len(seeds)} seeds are given for {n} sub-environments")
         if any(s is not None and s < 0 for s in seeds):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from .moves import (
     parse_notation,
 )
 from .state import (
-    CELL_COUNTS,
     CELLS,
     FOUNDATIONS,
     HEIGHTS,
@@ -114,8 +113,7 @@ class Game:
         Raises:
             InvalidBoardError: it is no position of the game; the message says why.
         """
-        if n_cells not in CELL_COUNTS:
-            raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {n_cells!r}")
+        text.check_n_cells(n_cells)
         held = [*cells, *[0] * (n_cells - len(cells))]
         if len(held) != n_cells:
             raise InvalidBoardError(f"{len(held)} cells are given, but this game has {n_cells}")
@@ -227,7 +225,7 @@ class Game:
 
     def is_legal(self, move: Move) -> bool:
         """Whether ``move`` may be played now."""
-        return int(kernels.why_illegal(self._board, Move(*move).id)) == kernels.LEGAL
+        return int(kernels.why_illegal(self._board, _as_move(move).id)) == kernels.LEGAL
 
     def position_key(self) -> bytes:
         """53 bytes, equal for positions that differ only in the order of columns or of cells."""
@@ -243,10 +241,11 @@ class Game:
         Raises:
             IllegalMoveError: the rules forbid it; the message says which one, and the game is unchanged.
         """
-        action = Move(*move).id
+        move = _as_move(move)
+        action = move.id
         reason = int(kernels.why_illegal(self._board, action))
         if reason != kernels.LEGAL:
-            raise IllegalMoveError(self._explain(Move.from_id(action), reason))
+            raise IllegalMoveError(self._explain(move, reason))
         kernels.push(self._board, self._counters, self._history, action)
 
     def undo(self) -> Move:
@@ -271,7 +270,7 @@ class Game:
         Raises:
             IllegalMoveError: there is no such source.
         """
-        move = Move(action_id(source, N_SOURCES), TO_FOUNDATION)
+        move = Move(_source(source), TO_FOUNDATION)
         if not self.is_legal(move):
             return None
         self.push(move)
@@ -300,7 +299,7 @@ class Game:
         Raises:
             IllegalMoveError: there is no such source.
         """
-        source = action_id(source, N_SOURCES)
+        source = _source(source)
         heights = self._board[HEIGHTS : HEIGHTS + N_COLUMNS].tolist()
         columns = sorted((d for d in range(N_COLUMNS) if d != source), key=lambda d: heights[d] == 0)
         targets = [TO_FOUNDATION, *columns, *([TO_CELL] if source < FIRST_CELL else [])]
@@ -317,7 +316,7 @@ class Game:
         Raises:
             IllegalMoveError: the move is not legal here.
         """
-        move = Move(*move)
+        move = _as_move(move)
         reason = int(kernels.why_illegal(self._board, move.id))
         if reason != kernels.LEGAL:
             raise IllegalMoveError(self._explain(move, reason))
@@ -333,9 +332,13 @@ class Game:
         the cards that fit on its top, into an empty column the largest group that may go.
 
         Raises:
-            IllegalMoveError: the text is not a move in notation.
+            IllegalMoveError: the text is not a move in notation, or it names a cell that this game does not have.
         """
-        move, sized = parse_notation(notation)
+        move, sized, cell = parse_notation(notation)
+        if cell is not None and cell >= self.n_cells:
+            raise IllegalMoveError(
+                f"{notation!r}: there is no cell {'abcd'[cell]}: this game has {self.n_cells}"
+            )
         if sized or move.source >= FIRST_CELL or move.destination >= N_COLUMNS:
             return move
         source, target = self.columns[move.source], self.columns[move.destination]
@@ -407,3 +410,23 @@ class Game:
 
     def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
         self._board, self._counters, self._history, self.code = state
+
+
+def _as_move(move: Any) -> Move:
+    """A ``Move`` from one, or from a tuple like one.
+
+    Raises:
+        IllegalMoveError: it is neither.
+    """
+    if isinstance(move, tuple) and 2 <= len(move) <= 3:
+        return Move(*move)
+    raise IllegalMoveError(
+        f"{move!r} is not a Move: make one of an action id with Move.from_id, of notation with game.parse_move"
+    )
+
+
+def _source(source: Any) -> int:
+    try:
+        return action_id(source, N_SOURCES)
+    except IllegalMoveError:
+        raise IllegalMoveError(f"{source!r} is no source: columns are 0-7, cells 8-11") from None

@@ -19,6 +19,8 @@ from numba import config, njit
 # Bytes of a board are widened before any arithmetic: small unsigned ints would wrap round in plain Python.
 i64 = cast("type[int]", np.int64)
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -34,7 +36,20 @@ _STAMP = _package_stamp()
 
 
 def kernel(function: F) -> F:
-    """Compile ``function`` with the package's options, at its first call and not at import."""
+    """Compile ``function`` with the package's options, at its first call and not at import.
+
+    A kernel makes no arrays of its own. So it is compiled without numba's memory manager, whose counting of
+    references to every row that is passed on costs as much as the rules themselves.
+    """
+    return _compile(function, allocates=False)
+
+
+def allocating_kernel(function: F) -> F:
+    """A kernel that makes arrays, which is worth it only where one call does the work of many."""
+    return _compile(function, allocates=True)
+
+
+def _compile(function: F, allocates: bool) -> F:
     if getattr(config, "DISABLE_JIT"):  # noqa: B009 - numba sets its options as it reads them
 
         @functools.wraps(function)
@@ -43,7 +58,7 @@ def kernel(function: F) -> F:
                 return function(*args)
 
         return cast(F, interpreted)
-    return cast(F, _cached(njit(nogil=True, error_model="numpy")(function)))
+    return cast(F, _cached(njit(**{**_OPTIONS, "_nrt": allocates})(function)))
 
 
 def _cached(dispatcher: Any) -> Any:

@@ -285,6 +285,13 @@ def why_illegal(board: Board, action: int) -> int:
     return LEGAL if size <= (free + 1) << empty else TOO_MANY_CARDS
 
 
+@kernel
+def copy_row(row: Array, out: Array) -> None:
+    """Copy a row into another of its length. (Assigning one to the other makes numba allocate a third.)"""
+    for i in range(row.shape[0]):
+        out[i] = row[i]
+
+
 # -- how a position changes -----------------------------------------------------------------------------------
 
 

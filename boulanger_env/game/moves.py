@@ -120,8 +120,7 @@ class Move(NamedTuple):
         Raises:
             IllegalMoveError: the text is not a move in notation.
         """
-        move, _ = parse_notation(text)
-        return move
+        return parse_notation(text).move
 
     def __str__(self) -> str:
         """Notation: ``76``, ``12v3``, ``6f``, ``bh``."""
@@ -137,8 +136,16 @@ class Move(NamedTuple):
         return _SOURCES[self.source] + target + size
 
 
-def parse_notation(text: str) -> tuple[Move, bool]:
-    """A move in notation and whether its size was written.
+class Notation(NamedTuple):
+    """A move as it was written: whether its size was, and the number of the cell it goes to (None if not named)."""
+
+    move: Move
+    sized: bool
+    cell: int | None
+
+
+def parse_notation(text: str) -> Notation:
+    """Read a move in notation.
 
     Raises:
         IllegalMoveError: the text is not a move in notation.
@@ -153,7 +160,7 @@ def parse_notation(text: str) -> tuple[Move, bool]:
     move = Move(_SOURCES.index(source), destination, int(size, 16) if size else 1)
     if move not in _IDS:
         raise IllegalMoveError(f"{text!r} is not a move of this game: {NOTATION_HELP}")
-    return move, size is not None
+    return Notation(move, size is not None, _CELL_LETTERS.index(target) if target in _CELL_LETTERS else None)
 
 
 def action_id(action: Any, count: int = N_ACTIONS) -> int:
@@ -163,6 +170,8 @@ def action_id(action: Any, count: int = N_ACTIONS) -> int:
         IllegalMoveError: it is not an integer, or lies outside ``0..count - 1``.
     """
     try:
+        if isinstance(action, bool):
+            raise TypeError
         number = index(action)
     except TypeError:
         raise IllegalMoveError(

@@ -13,6 +13,9 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
 
 from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, is_red, parse_card, rank_of, suit_of
 from .errors import InvalidBoardError
@@ -25,6 +28,16 @@ _HEADER = re.compile(r"(foundations|founds|freecells|fc)\s*:", re.IGNORECASE)
 _CELL_WIDTH = 4
 
 Position = tuple[list[list[int]], list[int], list[int]]
+
+
+def check_n_cells(n_cells: Any) -> None:
+    """Refuse a number of cells other than 4, 2 and 1.
+
+    Raises:
+        InvalidBoardError: it is another number, or none.
+    """
+    if isinstance(n_cells, bool) or not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
+        raise InvalidBoardError(f"n_cells={n_cells!r}: a game has 4, 2 or 1 cells")
 
 
 def check_position(
@@ -85,8 +98,8 @@ def read_board(text: str, n_cells: int) -> Position:
     """
     if not isinstance(text, str):
         raise InvalidBoardError(f"a board is a text, not {type(text).__name__}")
-    if n_cells not in CELL_COUNTS:
-        raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {n_cells!r}")
+    check_n_cells(n_cells)
+    text = text.removeprefix("\ufeff")
     columns: list[list[int]] = []
     headers: dict[str, list[int]] = {}
     # Blank lines and comments mean nothing: an empty column is written as ':'.

@@ -37,6 +37,7 @@ from boulanger_env.deals import DealSet, load
 from boulanger_env.envs import Reward
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.text import check_n_cells
 from boulanger_env.sb3 import BoulangerVecEnv
 
 from .network import CardPolicy
@@ -82,6 +83,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if self.network not in NETWORKS:
             raise BoulangerError(f"network {self.network!r} is unknown: choose one of {', '.join(NETWORKS)}")
+        check_n_cells(self.n_cells)
         for name in ("timesteps", "n_envs", "n_steps", "evaluations", "max_episode_steps"):
             if getattr(self, name) < 1:
                 raise BoulangerError(f"{name}={getattr(self, name)} must be at least 1")
