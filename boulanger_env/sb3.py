@@ -24,6 +24,10 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     ) from error
 
 
+# Of an ended episode's info, in this order.
+_LAST = ("score", "moves", "illegal_action", "outcome", "is_success", "episode_return", "episode_length")
+
+
 class BoulangerVecEnv(VecEnv):
     """Stable-Baselines3's ``VecEnv`` on :class:`~boulanger_env.BoulangerVectorEnv`.
 
@@ -96,22 +100,35 @@ class BoulangerVecEnv(VecEnv):
                 *(batch_infos[key].tolist() for key in ("score", "moves", "illegal_action")), strict=True
             )
         ]
-        for i in np.flatnonzero(dones).tolist():
-            final = batch_infos["final_info"]
-            info = infos[i]
-            for key in ("score", "moves", "illegal_action", "outcome", "is_success", "code"):
-                if final[f"_{key}"][i]:
-                    info[key] = final[key][i].item()
-            info["TimeLimit.truncated"] = bool(truncated[i])
-            info["terminal_observation"] = batch_infos["final_obs"][i]
-            info["episode"] = {
-                "r": round(float(final["episode_return"][i]), 6),
-                "l": int(final["episode_length"][i]),
-                "t": round(time.time() - self._started, 6),
-            }
-            code = batch_infos["code"][i].item()
-            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": code}
+        if dones.any():
+            self._end_episodes(np.flatnonzero(dones), batch_infos, infos)
         return observation, rewards.astype(np.float32), dones, infos
+
+    def _end_episodes(
+        self, ended: NDArray[np.int64], batch_infos: dict[str, Any], infos: list[dict[str, Any]]
+    ) -> None:
+        """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
+        final = batch_infos["final_info"]
+        lasts = zip(*(final[key][ended].tolist() for key in _LAST), strict=True)
+        coded = final["_code"][ended].tolist()
+        codes = zip(final["code"][ended].tolist(), batch_infos["code"][ended].tolist(), strict=True)
+        seconds = round(time.time() - self._started, 6)
+        for i, last, has_code, (code, next_code) in zip(ended.tolist(), lasts, coded, codes, strict=True):
+            score, moves, illegal, outcome, won, returned, length = last
+            info: dict[str, Any] = {
+                "score": score,
+                "moves": moves,
+                "illegal_action": illegal,
+                "outcome": outcome,
+                "is_success": won,
+                "TimeLimit.truncated": outcome == "truncated",
+                "terminal_observation": batch_infos["final_obs"][i],
+                "episode": {"r": round(returned, 6), "l": length, "t": seconds},
+            }
+            if has_code:
+                info["code"] = code
+            infos[i] = info
+            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": next_code}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
