@@ -167,7 +167,9 @@ def train(
     timesteps: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Moves to play while learning. [default: 400000, some 3 to 5 minutes]", show_default=False
+            min=1,
+            help="Moves to play while learning. [default: 400000, some 3 to 5 minutes]",
+            show_default=False,
         ),
     ] = None,
     cells: Annotated[int, typer.Option(help="Cells of the games: 4, 2 or 1.")] = 4,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,26 @@ def test_the_plain_network_trains_too(deals: Path, tmp_path: Path) -> None:
     settings = TrainSettings(**{**SMALL.__dict__, "network": "mlp", "test_deals": str(deals), "n_cells": 2})
     results = train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
     assert [result.policy for result in results] == ["trained", "random", "greedy"]
+
+
+def test_the_example_runs(
+    deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Path(__file__).parents[1] / "examples" / "train_maskable_ppo.py"
+    arguments = [
+        "--timesteps",
+        "512",
+        "--test-deals",
+        str(deals),
+        "--output",
+        str(tmp_path / "run"),
+        "--cells",
+        "1",
+    ]
+    monkeypatch.setattr("sys.argv", [str(example), *arguments])
+    runpy.run_path(str(example), run_name="__main__")
+    assert "| trained | 4 |" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
 
 
 @pytest.mark.parametrize(

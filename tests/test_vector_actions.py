@@ -108,7 +108,7 @@ def test_actions_of_every_integer_type_and_layout_without_compiling_anew() -> No
 
 def test_steps_need_a_reset() -> None:
     batch = BoulangerVectorEnv(2)
-    with pytest.raises(ResetNeeded, match="before the first step"):
+    with pytest.raises(ResetNeeded, match="no games yet"):
         batch.step([0, 0])
     disabled = BoulangerVectorEnv(2, autoreset_mode=DISABLED, max_episode_steps=1)
     disabled.reset()

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -206,7 +207,11 @@ def train(
     evaluation = Evaluation(validation, settings, folder, say)
     interrupted = False
     try:
-        model.learn(settings.timesteps, callback=evaluation, progress_bar=progress_bar)
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", message="rich is experimental"
+            )  # the progress bar's, about itself
+            model.learn(settings.timesteps, callback=evaluation, progress_bar=progress_bar)
     except KeyboardInterrupt:
         interrupted = True
         say("interrupted: the best model so far is kept; the benchmark follows (Ctrl-C again stops it, too)")
