@@ -8,6 +8,7 @@ ignores, those that only start its next episode, do not count.
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -20,24 +21,24 @@ from boulanger_env import BoulangerEnv, BoulangerVectorEnv, sample_legal
 ENV_ID = "Boulanger-C4-v0"
 
 
-class Contestant:
+class Contestant(ABC):
     """One environment at play."""
 
     n = 1
 
+    @abstractmethod
     def sample(self) -> None:
         """Choose the next action of every game."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self) -> None:
         """Play them, and get all that choosing again needs: masks too."""
-        raise NotImplementedError
 
+    @abstractmethod
     def account(self) -> tuple[int, int]:
         """Of the last step: games that were really played on, and episodes that ended."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to close
         """Let processes and threads go."""
 
 
