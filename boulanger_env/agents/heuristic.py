@@ -45,8 +45,8 @@ class HeuristicAgent(BatchAgent):
     3000   72.7 %      69.9 to 75.4
     =====  ==========  =====================
 
-    A node costs about 3 microseconds of a core: by default a move takes at most about 1 ms, and 0.1 ms on average,
-    since most moves are forced or already planned.
+    A move took 0.12 ms of a core on average, 0.6 ms at the 95th percentile and 4 ms at most (4100 moves of 60 random
+    games, 300 nodes): most moves are forced or already planned.
 
     Args:
         nodes: positions whose moves are all tried in one search: the agent's whole budget for a move.
