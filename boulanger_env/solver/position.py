@@ -2,7 +2,7 @@
 
 A column is what is left of the cards that lay in it at the start, and at most one run built on them or on the empty
 base. That is all a column can be: cards leave it from the top, and only a card's one parent can take it. So three
-bytes a column suffice beside tables made once per start (:class:`Start`).
+bytes a column suffice beside tables made once per start (``start.py``).
 
 ``bytes``, uint8 ``(32,)``:
 
@@ -17,36 +17,24 @@ place  name   content
 29     EMPTY  empty columns
 =====  =====  =================================================================================
 
-``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell, and the exact key in LOW and HIGH: for each card 2 bits
+``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell; STEP, for a search's own use; the exact key in LOW and HIGH: for each card 2 bits
 (0 where it lay at the start or at home, 1 on its parent, 2 at the base of a column, 3 in a cell), and 4 bits for each
 suit's rank. Two positions have equal keys just when one is the other with columns or cells in another order.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS, rank_of
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import PARENT, RANK, SUIT
-from boulanger_env.game.state import CELLS as CELL_PLACES
-from boulanger_env.game.state import (
-    FOUNDATIONS,
-    HEIGHTS,
-    MAX_CELLS,
-    MAX_HEIGHT,
-    N_COLUMNS,
-    NO_CARD,
-    NO_CELL,
-    TABLEAU,
-    Array,
-)
+from boulanger_env.game.kernels import SUIT
+from boulanger_env.game.state import N_COLUMNS, Array
 
 LEFT, TOP, BASE, HOME, FREE, EMPTY, N_BYTES = 0, 8, 16, 24, 28, 29, 32
-CELLS, LOW, HIGH, N_WORDS = 0, 1, 2, 4
+CELLS, LOW, HIGH, STEP, N_WORDS = 0, 1, 2, 3, 4
 AT_START, ON_PARENT, AT_BASE, IN_CELL = 0, 1, 2, 3
 
 _HALF = N_CARDS // 2  # cards whose bits are in LOW; the rest are in HIGH
@@ -65,37 +53,10 @@ NEXT_BIT = np.array(
 )
 """By suit and the rank it has reached: the bit of the card that can go home."""
 NONE = np.uint64(0)
+_MIX_1, _MIX_2, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93), np.uint64(32)
 
 TO_CELL = 8
 TO_HOME = 9
-
-
-class Start(NamedTuple):
-    """What is known of a start before the search, uint8 all of it.
-
-    ``cards`` ``(8, 19)``: the start's columns; ``runs`` ``(8, 19)``: how many cards of one run end at each place;
-    ``codes`` ``(53,)``: each card's 2 bits while it has not moved; ``column`` and ``place`` ``(53,)``: where it lay;
-    ``blockers`` ``(8, 20)``: in a column cut to so many cards, those that lie above a lower card of their suit.
-    """
-
-    cards: NDArray[np.uint8]
-    runs: NDArray[np.uint8]
-    codes: NDArray[np.uint8]
-    column: NDArray[np.uint8]
-    place: NDArray[np.uint8]
-    blockers: NDArray[np.uint8]
-
-
-def new_start() -> Start:
-    """Room for one start, for :func:`read_board` to fill."""
-    return Start(
-        cards=np.zeros((N_COLUMNS, MAX_HEIGHT), np.uint8),
-        runs=np.zeros((N_COLUMNS, MAX_HEIGHT), np.uint8),
-        codes=np.zeros(N_CARDS + 1, np.uint8),
-        column=np.zeros(N_CARDS + 1, np.uint8),
-        place=np.zeros(N_CARDS + 1, np.uint8),
-        blockers=np.zeros((N_COLUMNS, MAX_HEIGHT + 1), np.uint8),
-    )
 
 
 @kernel
@@ -108,44 +69,10 @@ def toggle(words: Array, card: int, codes: int) -> None:
 
 
 @kernel
-def read_board(board: Array, start: Any, b: Array, w: Array) -> None:
-    """Make a game's row (``game/state.py``) a start and its first position."""
-    start.codes[:] = AT_START
-    start.column[:] = N_COLUMNS
-    b[:] = 0
-    w[:] = 0
-    for column in range(N_COLUMNS):
-        height = i64(board[HEIGHTS + column])
-        lowest = 0xEEEE
-        b[LEFT + column] = height
-        for place in range(height):
-            card = i64(board[TABLEAU + column * MAX_HEIGHT + place])
-            start.cards[column, place] = card
-            start.column[card] = column
-            start.place[card] = place
-            start.runs[column, place] = 1
-            start.codes[card] = AT_BASE if place == 0 else AT_START
-            if place > 0 and start.cards[column, place - 1] == PARENT[card]:
-                start.runs[column, place] = start.runs[column, place - 1] + 1
-                start.codes[card] = ON_PARENT
-            toggle(w, card, i64(start.codes[card]))
-            shift = 4 * i64(SUIT[card])
-            blocks = i64(RANK[card]) > (lowest >> shift) & 15
-            start.blockers[column, place + 1] = i64(start.blockers[column, place]) + blocks
-            if not blocks:
-                lowest = (lowest & ~(15 << shift)) | (i64(RANK[card]) << shift)
-            b[TOP + column] = card
-        b[EMPTY] += height == 0
-    for cell in range(MAX_CELLS):
-        card = i64(board[CELL_PLACES + cell])
-        if card == NO_CARD:
-            b[FREE] += 1
-        elif card != NO_CELL:
-            w[CELLS] |= BIT[card]
-            toggle(w, card, IN_CELL)
-    for suit in range(N_SUITS):
-        for _ in range(board[FOUNDATIONS + suit]):
-            raise_home(b, w, suit)
+def hash_key(low: Any, high: Any) -> Any:
+    """Where to look for a key first: a uint64 of which every bit depends on both words."""
+    mixed = (low ^ (high * _MIX_1)) * _MIX_2
+    return mixed ^ (mixed >> _SHIFT)
 
 
 @kernel
@@ -291,6 +218,21 @@ def card_home(start: Any, b: Array, w: Array, card: int, log: Array) -> None:
             toggle(w, card, ON_PARENT)
             drop_tail(start, b, column, 1)
     raise_home(b, w, i64(SUIT[card]))
+
+
+@kernel
+def top_to_cell(start: Any, b: Array, w: Array, column: int, log: Array) -> None:
+    """Put the top card of a column into a free cell."""
+    top = i64(b[TOP + column])
+    write_log(log, top, 1, TO_CELL)
+    if head_of(start, b, column) == top:
+        toggle(w, top, code_of_head(start, b, column) ^ IN_CELL)
+        drop_run(start, b, column)
+    else:
+        toggle(w, top, ON_PARENT ^ IN_CELL)
+        drop_tail(start, b, column, 1)
+    w[CELLS] |= BIT[top]
+    b[FREE] -= 1
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Depth-first search through settled positions, exhaustive: what it does not find is not there."""
+"""The complete search: depth first through settled positions until a win is found or there is nothing left."""
 
 from __future__ import annotations
 
@@ -7,34 +7,44 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game.cards import N_RANKS, N_SUITS
+from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.state import N_COLUMNS, Array
 
-from .position import (
-    EMPTY, FREE, HIGH, HOME, LEFT, LOW, N_BYTES, N_WORDS, TOP, n_home, head_of, CELLS, BIT
-)
+from .position import EMPTY, FREE, HIGH, HOME, LEFT, LOW, N_BYTES, N_WORDS, STEP, TOP, hash_key, head_of, n_home
 from .steps import MAX_STEPS, Digs, list_steps, new_digs, take_step
 
-WON, LOST, STACK_FULL, TABLE_FULL, LIMIT = range(5)
+WON, LOST, MORE, STACK_FULL, TABLE_FULL = range(5)
+"""Why a search stopped: a win; nothing left; its nodes are used up; no room in one of its arrays."""
+FULL = (STACK_FULL, TABLE_FULL)
 
-# words[3] of a position on the stack: the step that led to it.
-STEP = 3
+STACK, KEYS, LOOKED = range(3)
 
-SIZE, N_STACK, N_SEEN, N_NODES = 0, 1, 2, 3
+_STACK_AT_FIRST = 4096
+_PLACES_AT_FIRST = 8192
 
 
 class Search(NamedTuple):
-    """The state of a search, so that it can stop at any node and go on.
+    """A search that can stop after any node and go on.
 
-    ``bytes`` uint8 ``(m, 32)`` and ``words`` uint64 ``(m, 4)``: the stack of positions, the step that led to each in
-    ``words[:, 3]``; ``open`` bool ``(m,)``: those not looked at yet; ``seen`` uint64 ``(places, 2)``: the keys of every
-    position met, ``places`` a power of two; ``counts`` int64 ``(3,)``: stack, keys, nodes.
+    Attributes:
+        bytes: uint8 ``(m, 32)``, the stack of positions; below each position still to be looked at lie those that led to it.
+        words: uint64 ``(m, 4)``, beside it, each position's step in ``words[:, 3]``.
+        waiting: bool ``(m,)``: not looked at yet.
+        seen: uint64 ``(places, 2)``: the exact keys of all positions met; a power of two of places.
+        counts: int64 ``(3,)``: positions on the stack, keys in the table, positions looked at (nodes).
+        child_bytes: uint8 ``(k, 32)``, the next positions of one position.
+        child_words: uint64 ``(k, 4)``, beside it.
+        values: int64 ``(k,)``, the order in which they go on the stack.
+        order: int64 ``(k,)``, beside it.
+        steps: int64 ``(k,)``, the steps of one position.
+        digs: room for listing them.
+        no_log: int64 ``(1,)``, a log that keeps nothing.
     """
 
     bytes: NDArray[np.uint8]
     words: NDArray[np.uint64]
-    open: NDArray[np.bool_]
+    waiting: NDArray[np.bool_]
     seen: NDArray[np.uint64]
     counts: NDArray[np.int64]
     child_bytes: NDArray[np.uint8]
@@ -42,18 +52,146 @@ class Search(NamedTuple):
     values: NDArray[np.int64]
     order: NDArray[np.int64]
     steps: NDArray[np.int64]
+    digs: Digs
     no_log: NDArray[np.int64]
 
 
-STACK, KEYS, NODES = 0, 1, 2
+def new_search() -> Search:
+    """Room for a small search; :func:`grown` makes more."""
+    return Search(
+        bytes=np.zeros((_STACK_AT_FIRST, N_BYTES), np.uint8),
+        words=np.zeros((_STACK_AT_FIRST, N_WORDS), np.uint64),
+        waiting=np.zeros(_STACK_AT_FIRST, np.bool_),
+        seen=np.zeros((_PLACES_AT_FIRST, 2), np.uint64),
+        counts=np.zeros(3, np.int64),
+        child_bytes=np.zeros((MAX_STEPS, N_BYTES), np.uint8),
+        child_words=np.zeros((MAX_STEPS, N_WORDS), np.uint64),
+        values=np.zeros(MAX_STEPS, np.int64),
+        order=np.zeros(MAX_STEPS, np.int64),
+        steps=np.zeros(MAX_STEPS, np.int64),
+        digs=new_digs(),
+        no_log=np.zeros(1, np.int64),
+    )
+
+
+def grown(search: Search, status: int) -> Search:
+    """The same search with more room for what ``status`` says is full."""
+    if status == STACK_FULL:
+        size = 2 * len(search.waiting)
+        return search._replace(
+            bytes=longer(search.bytes, size),
+            words=longer(search.words, size),
+            waiting=longer(search.waiting, size),
+        )
+    seen = np.zeros((2 * len(search.seen), 2), np.uint64)
+    copy_keys(search.seen, seen)
+    return search._replace(seen=seen)
+
+
+def longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """A copy with ``size`` rows, zeros after the old ones."""
+    out = np.zeros((size, *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out
+
+
+def memory(search: Search) -> int:
+    """Bytes in the arrays that grow."""
+    return search.bytes.nbytes + search.words.nbytes + search.waiting.nbytes + search.seen.nbytes
+
+
+@kernel
+def begin(s: Any, b: Array, w: Array) -> int:
+    """Put one settled position on the empty stack; ``WON``, ``LOST`` if its key is known, else ``MORE``."""
+    s.counts[STACK] = 0
+    s.counts[LOOKED] = 0
+    if n_home(b) == N_CARDS:
+        return WON
+    if not add_key(s.seen, w[LOW], w[HIGH]):
+        return LOST
+    s.counts[KEYS] += 1
+    copy_position(b, w, s.bytes[0], s.words[0])
+    s.waiting[0] = True
+    s.counts[STACK] = 1
+    return MORE
+
+
+@kernel
+def search_on(start: Any, s: Any, nodes: int) -> int:
+    """Look at up to ``nodes`` more positions.
+
+    Returns:
+        Why it stopped. After ``WON`` the positions that do not wait are the way to the win, the first one first.
+    """
+    n, n_keys, looked = s.counts[STACK], s.counts[KEYS], 0
+    status = LOST
+    while n > 0:
+        top = n - 1
+        if not s.waiting[top]:
+            n -= 1
+            continue
+        if looked >= nodes:
+            status = MORE
+            break
+        if n + MAX_STEPS > s.waiting.shape[0]:
+            status = STACK_FULL
+            break
+        if 2 * (n_keys + MAX_STEPS) > s.seen.shape[0]:
+            status = TABLE_FULL
+            break
+        s.waiting[top] = False
+        looked += 1
+        kept = 0
+        for i in range(list_steps(start, s.bytes[top], s.words[top], s.digs, s.steps)):
+            b, w = s.child_bytes[kept], s.child_words[kept]
+            copy_position(s.bytes[top], s.words[top], b, w)
+            take_step(start, b, w, s.steps[i], s.no_log)
+            if not add_key(s.seen, w[LOW], w[HIGH]):
+                continue
+            n_keys += 1
+            w[STEP] = s.steps[i]
+            if n_home(b) == N_CARDS:
+                copy_position(b, w, s.bytes[n], s.words[n])
+                s.waiting[n] = False
+                n += 1
+                status = WON
+                break
+            value = value_of(start, b)
+            k = kept
+            while k > 0 and s.values[k - 1] > value:
+                s.values[k] = s.values[k - 1]
+                s.order[k] = s.order[k - 1]
+                k -= 1
+            s.values[k] = value
+            s.order[k] = kept
+            kept += 1
+        if status == WON:
+            break
+        for i in range(kept):
+            copy_position(s.child_bytes[s.order[i]], s.child_words[s.order[i]], s.bytes[n], s.words[n])
+            s.waiting[n] = True
+            n += 1
+    s.counts[STACK] = n
+    s.counts[KEYS] = n_keys
+    s.counts[LOOKED] += looked
+    return status
+
+
+@kernel
+def copy_position(b: Array, w: Array, to_b: Array, to_w: Array) -> None:
+    """Copy the bytes and the words of a position."""
+    for i in range(N_BYTES):
+        to_b[i] = b[i]
+    for i in range(N_WORDS):
+        to_w[i] = w[i]
 
 
 @kernel
 def add_key(seen: Array, low: Any, high: Any) -> bool:
-    """Put a key into the table; False if it was there."""
+    """Put a key into the table, which has room; False if it was there."""
     last = np.uint64(seen.shape[0] - 1)
-    h = (low ^ (high * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xD6E8FEB86659FD93)
-    place = (h ^ (h >> np.uint64(32))) & last
+    place = hash_key(low, high) & last
+    # No position's key is 0: a card at a base, in a cell or at home leaves a bit in it.
     while seen[place, 0] != 0 or seen[place, 1] != 0:
         if seen[place, 0] == low and seen[place, 1] == high:
             return False
@@ -73,14 +211,13 @@ def copy_keys(old: Array, new: Array) -> None:
 
 @kernel
 def value_of(start: Any, b: Array) -> int:
-    """How near a position looks to a win; it decides only which is looked at first."""
+    """How near a position looks to a win; it decides only what is looked at first."""
     value = 5 * n_home(b) + 6 * i64(b[FREE]) + 6 * i64(b[EMPTY])
     for column in range(N_COLUMNS):
         if b[TOP + column] == 0:
             continue
-        left = i64(b[LEFT + column])
-        size = head_of(start, b, column) - i64(b[TOP + column])
-        value += 4 * size - 2 * i64(start.blockers[column, left])
+        on_parents = head_of(start, b, column) - i64(b[TOP + column])
+        value += 4 * on_parents - 2 * i64(start.blockers[column, b[LEFT + column]])
     for suit in range(N_SUITS):
         rank = i64(b[HOME + suit])
         if rank < N_RANKS:
@@ -89,83 +226,3 @@ def value_of(start: Any, b: Array) -> int:
             if column < N_COLUMNS and start.place[card] < b[LEFT + column]:
                 value -= i64(b[LEFT + column]) - 1 - i64(start.place[card])
     return value
-
-
-@kernel
-def search(start: Any, digs: Any, s: Any, nodes: int) -> int:
-    """Look at up to ``nodes`` more positions; WON leaves the winning line on the stack as its closed positions."""
-    n, n_seen = s.counts[STACK], s.counts[KEYS]
-    looked = 0
-    status = LIMIT
-    while True:
-        if n == 0:
-            status = LOST
-            break
-        top = n - 1
-        if not s.open[top]:
-            n -= 1
-            continue
-        if looked >= nodes:
-            status = LIMIT
-            break
-        if n + MAX_STEPS > s.open.shape[0]:
-            status = STACK_FULL
-            break
-        if 2 * (n_seen + MAX_STEPS) > s.seen.shape[0]:
-            status = TABLE_FULL
-            break
-        s.open[top] = False
-        looked += 1
-        n_steps = list_steps(start, s.bytes[top], s.words[top], digs, s.steps)
-        kept = 0
-        for i in range(n_steps):
-            b, w = s.child_bytes[kept], s.child_words[kept]
-            for k in range(N_BYTES):
-                b[k] = s.bytes[top, k]
-            for k in range(3):
-                w[k] = s.words[top, k]
-            take_step(start, b, w, s.steps[i], s.no_log)
-            if not add_key(s.seen, w[LOW], w[HIGH]):
-                continue
-            n_seen += 1
-            w[STEP] = s.steps[i]
-            if n_home(b) == 52:
-                for k in range(N_BYTES):
-                    s.bytes[n, k] = b[k]
-                for k in range(N_WORDS):
-                    s.words[n, k] = w[k]
-                s.open[n] = False
-                n += 1
-                status = WON
-                break
-            value = value_of(start, b)
-            k = kept
-            while k > 0 and s.values[k - 1] > value:
-                s.values[k] = s.values[k - 1]
-                s.order[k] = s.order[k - 1]
-                k -= 1
-            s.values[k] = value
-            s.order[k] = kept
-            kept += 1
-        if status == WON:
-            break
-        for i in range(kept):
-            child = s.order[i]
-            for k in range(N_BYTES):
-                s.bytes[n, k] = s.child_bytes[child, k]
-            for k in range(N_WORDS):
-                s.words[n, k] = s.child_words[child, k]
-            s.open[n] = True
-            n += 1
-    s.counts[STACK] = n
-    s.counts[KEYS] = n_seen
-    s.counts[NODES] += looked
-    return status
-
-
-def new_search(stack=8192, places=1 << 13):
-    return Search(
-        np.zeros((stack, N_BYTES), np.uint8), np.zeros((stack, N_WORDS), np.uint64), np.zeros(stack, np.bool_),
-        np.zeros((places, 2), np.uint64), np.zeros(3, np.int64),
-        np.zeros((MAX_STEPS, N_BYTES), np.uint8), np.zeros((MAX_STEPS, N_WORDS), np.uint64),
-        np.zeros(MAX_STEPS, np.int64), np.zeros(MAX_STEPS, np.int64), np.zeros(MAX_STEPS, np.int64), np.zeros(1, np.int64))

@@ -24,7 +24,6 @@ from .position import (
     LEFT,
     NONE,
     PARENT_BIT,
-    TO_CELL,
     TOP,
     cell_to_column,
     empty_column,
@@ -35,7 +34,6 @@ from .position import (
     run_to_column,
     settle,
     tail_to_empty,
-    column_of_parent,
 )
 
 DIG, JOIN, SPREAD, SPLIT, CARRY, PLACE = range(6)
