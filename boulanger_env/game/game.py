@@ -87,7 +87,9 @@ class Game:
         """
         assert cls._dealer is not None, "boulanger_env.deals registers the dealer"
         canonical, n_cells, deck = cls._dealer(code)
-        return cls.from_deck(deck, n_cells, canonical)
+        board, counters, history = new_state()
+        kernels.deal(board, np.array(deck, np.uint8), n_cells)
+        return cls(board, counters, history, canonical)
 
     @classmethod
     def from_deck(cls, deck: Sequence[int], n_cells: int = 4, code: str | None = None) -> Game:

@@ -1,7 +1,10 @@
 """A complete solver: wins that replay, proofs that there is none, and proven shortest solutions."""
 
+from .bound import least_moves
+from .many import solve_many
 from .solve import Solution, Status, solve
+from .winning import winning_moves
 
 SOLVED, UNSOLVABLE, LIMIT = Status.SOLVED, Status.UNSOLVABLE, Status.LIMIT
 
-__all__ = ["LIMIT", "SOLVED", "UNSOLVABLE", "Solution", "Status", "solve"]
+__all__ = ["LIMIT", "SOLVED", "UNSOLVABLE", "Solution", "Status", "least_moves", "solve", "solve_many", "winning_moves"]

@@ -9,16 +9,22 @@ from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.state import N_COLUMNS, Array
+from boulanger_env.game.state import N_COLUMNS, Array, Board
 
-from .position import EMPTY, FREE, HIGH, HOME, LEFT, LOW, N_BYTES, N_WORDS, STEP, TOP, hash_key, head_of, n_home
+from .position import EMPTY, FREE, HIGH, HOME, LEFT, LOW, N_BYTES, N_WORDS, STEP, TOP, hash_key, head_of, n_home, settle
+from .start import read_board
 from .steps import MAX_STEPS, Digs, list_steps, new_digs, take_step
 
 WON, LOST, MORE, STACK_FULL, TABLE_FULL = range(5)
 """Why a search stopped: a win; nothing left; its nodes are used up; no room in one of its arrays."""
 FULL = (STACK_FULL, TABLE_FULL)
 
-STACK, KEYS, LOOKED = range(3)
+STACK, KEYS, LOOKED, ROUND = range(4)
+
+# The keys of a search carry its number in the 8 bits that a key leaves, so that the table need not be emptied each time.
+_ROUNDS = 256
+_TAG_SHIFT = np.uint64(60)
+_TAG = np.uint64(15 << 60)
 
 _STACK_AT_FIRST = 4096
 _PLACES_AT_FIRST = 8192
@@ -32,7 +38,7 @@ class Search(NamedTuple):
         words: uint64 ``(m, 4)``, beside it, each position's step in ``words[:, 3]``.
         waiting: bool ``(m,)``: not looked at yet.
         seen: uint64 ``(places, 2)``: the exact keys of all positions met; a power of two of places.
-        counts: int64 ``(3,)``: positions on the stack, keys in the table, positions looked at (nodes).
+        counts: int64 ``(4,)``: positions on the stack, keys in the table, positions looked at (nodes), searches in this table.
         child_bytes: uint8 ``(k, 32)``, the next positions of one position.
         child_words: uint64 ``(k, 4)``, beside it.
         values: int64 ``(k,)``, the order in which they go on the stack.
@@ -63,7 +69,7 @@ def new_search() -> Search:
         words=np.zeros((_STACK_AT_FIRST, N_WORDS), np.uint64),
         waiting=np.zeros(_STACK_AT_FIRST, np.bool_),
         seen=np.zeros((_PLACES_AT_FIRST, 2), np.uint64),
-        counts=np.zeros(3, np.int64),
+        counts=np.zeros(4, np.int64),
         child_bytes=np.zeros((MAX_STEPS, N_BYTES), np.uint8),
         child_words=np.zeros((MAX_STEPS, N_WORDS), np.uint64),
         values=np.zeros(MAX_STEPS, np.int64),
@@ -84,7 +90,7 @@ def grown(search: Search, status: int) -> Search:
             waiting=longer(search.waiting, size),
         )
     seen = np.zeros((2 * len(search.seen), 2), np.uint64)
-    copy_keys(search.seen, seen)
+    copy_keys(search.seen, search.counts[ROUND], seen)
     return search._replace(seen=seen)
 
 
@@ -102,12 +108,12 @@ def memory(search: Search) -> int:
 
 @kernel
 def begin(s: Any, b: Array, w: Array) -> int:
-    """Put one settled position on the empty stack; ``WON``, ``LOST`` if its key is known, else ``MORE``."""
+    """Put one settled position on the stack, which is empty; ``WON`` or ``LOST`` where that is known, else ``MORE``."""
     s.counts[STACK] = 0
     s.counts[LOOKED] = 0
     if n_home(b) == N_CARDS:
         return WON
-    if not add_key(s.seen, w[LOW], w[HIGH]):
+    if not add_key(s.seen, s.counts[ROUND], w[LOW], w[HIGH]):
         return LOST
     s.counts[KEYS] += 1
     copy_position(b, w, s.bytes[0], s.words[0])
@@ -117,13 +123,33 @@ def begin(s: Any, b: Array, w: Array) -> int:
 
 
 @kernel
+def forget(s: Any) -> None:
+    """Empty the table of keys."""
+    s.counts[KEYS] = 0
+    s.counts[ROUND] += 1
+    if s.counts[ROUND] == _ROUNDS:
+        s.counts[ROUND] = 1
+        s.seen[:] = 0
+
+
+@kernel
+def search_from(board: Board, start: Any, s: Any, b: Array, w: Array, nodes: int) -> int:
+    """Make a game's row the start of a new search, and look at up to ``nodes`` positions; as ``search_on``."""
+    forget(s)
+    read_board(board, start, b, w)
+    settle(start, b, w, s.no_log)
+    status = begin(s, b, w)
+    return search_on(start, s, nodes) if status == MORE else status
+
+
+@kernel
 def search_on(start: Any, s: Any, nodes: int) -> int:
     """Look at up to ``nodes`` more positions.
 
     Returns:
         Why it stopped. After ``WON`` the positions that do not wait are the way to the win, the first one first.
     """
-    n, n_keys, looked = s.counts[STACK], s.counts[KEYS], 0
+    n, n_keys, round_, looked = s.counts[STACK], s.counts[KEYS], s.counts[ROUND], 0
     status = LOST
     while n > 0:
         top = n - 1
@@ -146,7 +172,7 @@ def search_on(start: Any, s: Any, nodes: int) -> int:
             b, w = s.child_bytes[kept], s.child_words[kept]
             copy_position(s.bytes[top], s.words[top], b, w)
             take_step(start, b, w, s.steps[i], s.no_log)
-            if not add_key(s.seen, w[LOW], w[HIGH]):
+            if not add_key(s.seen, round_, w[LOW], w[HIGH]):
                 continue
             n_keys += 1
             w[STEP] = s.steps[i]
@@ -187,12 +213,15 @@ def copy_position(b: Array, w: Array, to_b: Array, to_w: Array) -> None:
 
 
 @kernel
-def add_key(seen: Array, low: Any, high: Any) -> bool:
+def add_key(seen: Array, round_: int, low: Any, high: Any) -> bool:
     """Put a key into the table, which has room; False if it was there."""
+    tag_low, tag_high = np.uint64(round_ & 15) << _TAG_SHIFT, np.uint64(round_ >> 4) << _TAG_SHIFT
     last = np.uint64(seen.shape[0] - 1)
     place = hash_key(low, high) & last
-    # No position's key is 0: a card at a base, in a cell or at home leaves a bit in it.
-    while seen[place, 0] != 0 or seen[place, 1] != 0:
+    low |= tag_low
+    high |= tag_high
+    # What an earlier round has left counts as free.
+    while seen[place, 0] & _TAG == tag_low and seen[place, 1] & _TAG == tag_high:
         if seen[place, 0] == low and seen[place, 1] == high:
             return False
         place = (place + np.uint64(1)) & last
@@ -202,11 +231,12 @@ def add_key(seen: Array, low: Any, high: Any) -> bool:
 
 
 @kernel
-def copy_keys(old: Array, new: Array) -> None:
-    """Put every key of a table into a larger, empty one."""
+def copy_keys(old: Array, round_: int, new: Array) -> None:
+    """Put every key of this round into a larger, empty table."""
+    tag_low, tag_high = np.uint64(round_ & 15) << _TAG_SHIFT, np.uint64(round_ >> 4) << _TAG_SHIFT
     for i in range(old.shape[0]):
-        if old[i, 0] != 0 or old[i, 1] != 0:
-            add_key(new, old[i, 0], old[i, 1])
+        if old[i, 0] & _TAG == tag_low and old[i, 1] & _TAG == tag_high:
+            add_key(new, round_, old[i, 0] ^ tag_low, old[i, 1] ^ tag_high)
 
 
 @kernel

@@ -16,7 +16,7 @@ from boulanger_env.game.state import Array, Board
 
 from . import search, shortest
 from .playback import graph_moves, search_moves
-from .position import N_BYTES, N_WORDS, settle
+from .position import N_BYTES, N_WORDS
 from .start import Start, new_start, read_board
 
 QUALITIES = ("any", "short", "shortest")
@@ -152,18 +152,14 @@ def solve(
     >>> from boulanger_env import Game
     >>> solution = solve(Game.from_code("MS-C4-1"), quality="shortest")
     >>> solution.status.value, len(solution.moves), solution.is_shortest
-    ('solved', 82, True)
+    ('solved', 83, True)
     >>> solve(Game.from_code("MS-C2-1")).status.value
     'unsolvable'
     """
-    _check(node_limit, time_limit, quality, memory_limit)
+    check_limits(node_limit, time_limit, quality, memory_limit)
     budget = Budget(node_limit, time_limit, memory_limit)
-    start, b, w = _room.start, _room.bytes, _room.words
-    _room.search.seen[:] = 0
-    _room.search.counts[:] = 0
-    read_board(game._board, start, b, w)
-    settle(start, b, w, _room.search.no_log)
-    found, status = exhaust(start, b, w, _room.search, budget)
+    start = _room.start
+    found, status = _exhaust(game, budget)
     if status == search.LOST:
         return Solution(Status.UNSOLVABLE, (), budget.spent, game=game.copy())
     if status != search.WON:
@@ -172,60 +168,74 @@ def solve(
     is_shortest = not moves
     passes = _SHORTER if quality == "short" and time_limit is not None else _PASSES[quality]
     for weight_g, weight_h, most in passes if moves else ():
-        graph, state = improve(start, game, weight_g, weight_h, min(len(moves), _MOST_MOVES), most, budget)
+        graph, state = _improve(start, game, weight_g, weight_h, min(len(moves), _MOST_MOVES), most, budget)
         if state == shortest.FOUND:
             moves = graph_moves(game, start, graph)
         is_shortest = weight_g == weight_h and state in (shortest.FOUND, shortest.NONE_LEFT)
     return Solution(Status.SOLVED, moves, budget.spent, is_shortest, game.copy())
 
 
-def exhaust(start: Start, b: Board, w: Array, room: search.Search, budget: Budget) -> tuple[search.Search, int]:
-    """Search completely from a settled position; ``WON``, ``LOST`` or, at a limit, ``MORE``."""
-    status = int(search.begin(room, b, w))
-    if status != search.MORE:
-        return room, status
-    return _run(search, room, lambda room, nodes: search.search_on(start, room, nodes), _NO_LIMIT, budget)
+def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
+    """Search completely from a position; ``WON``, ``LOST`` or, at a limit, ``MORE``."""
+    start, b, w = _room.start, _room.bytes, _room.words
+    nodes = budget.slice(_NO_LIMIT)
+    status = int(search.search_from(game._board, start, _room.search, b, w, nodes)) if nodes > 0 else search.MORE
+    budget.spent = int(_room.search.counts[search.LOOKED])
+    return run(
+        search, _room.search, status, lambda room, nodes: search.search_on(start, room, nodes), _NO_LIMIT, budget
+    )
 
 
-def improve(
+def _improve(
     start: Start, game: Game, weight_g: int, weight_h: int, below: int, most: int, budget: Budget
 ) -> tuple[shortest.Graph, int]:
     """Look for a solution of fewer than ``below`` moves; ``FOUND``, ``NONE_LEFT`` or, at a limit, ``MORE``."""
     read_board(game._board, start, _room.bytes, _room.words)
     shortest.begin(start, _room.graph, _room.bytes, _room.words, weight_g, weight_h)
-    return _run(
+    return run(
         shortest,
         _room.graph,
+        shortest.MORE,
         lambda graph, nodes: shortest.expand(start, graph, weight_g, weight_h, below, nodes),
         most,
         budget,
     )
 
 
-def _run(kind: Any, room: Any, go_on: Callable[[Any, int], int], most: int, budget: Budget) -> tuple[Any, int]:
-    """Let a search go on, with more room where it needs it, until it ends or reaches a limit."""
-    while True:
+def run(
+    kind: Any, room: Any, status: int, go_on: Callable[[Any, int], int], most: int, budget: Budget
+) -> tuple[Any, int]:
+    """Let a search that stopped with ``status`` go on, with more room where it needs it, to its end or to a limit.
+
+    Args:
+        kind: the search's module.
+        room: its arrays.
+        status: why it stopped.
+        go_on: looks at some more nodes.
+        most: nodes it may look at.
+        budget: what all searches together may use.
+    """
+    while status == kind.MORE or status in kind.FULL:
+        if status in kind.FULL:
+            # While it grows, the old arrays and the new, twice as long, are there together.
+            if 3 * kind.memory(room) > budget.memory:
+                return room, int(kind.MORE)
+            try:
+                room = kind.grown(room, status)
+            except MemoryError:
+                return room, int(kind.MORE)
         nodes = budget.slice(most)
         if nodes <= 0:
-            return room, kind.MORE
+            return room, int(kind.MORE)
         before = int(room.counts[kind.LOOKED])
         status = int(go_on(room, nodes))
         spent = int(room.counts[kind.LOOKED]) - before
         budget.spent += spent
         most -= spent
-        if status in kind.FULL:
-            # While it grows, the old arrays and the new, twice as long, are there together.
-            if 3 * kind.memory(room) > budget.memory:
-                return room, kind.MORE
-            try:
-                room = kind.grown(room, status)
-            except MemoryError:
-                return room, kind.MORE
-        elif status != kind.MORE:
-            return room, status
+    return room, status
 
 
-def _check(node_limit: object, time_limit: object, quality: object, memory_limit: object) -> None:
+def check_limits(node_limit: object, time_limit: object, quality: object, memory_limit: object) -> None:
     """Raise a BoulangerError for arguments that make no sense."""
     for name, limit in (("node_limit", node_limit), ("memory_limit", memory_limit)):
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):

@@ -64,8 +64,8 @@ class Digs(NamedTuple):
     taken: NDArray[np.uint64]
     opened: NDArray[np.uint64]
     whole: NDArray[np.bool_]
-    where: NDArray[np.int64]
-    where_head: NDArray[np.int64]
+    where: NDArray[np.uint8]
+    where_head: NDArray[np.uint8]
 
 
 def new_digs() -> Digs:
@@ -80,8 +80,8 @@ def new_digs() -> Digs:
         taken=np.zeros(shape, np.uint64),
         opened=np.zeros(shape, np.uint64),
         whole=np.zeros(shape, np.bool_),
-        where=np.zeros(N_CARDS + 1, np.int64),
-        where_head=np.zeros(N_CARDS + 1, np.int64),
+        where=np.zeros(N_CARDS + 1, np.uint8),
+        where_head=np.zeros(N_CARDS + 1, np.uint8),
     )
 
 
@@ -188,7 +188,7 @@ def list_steps(start: Any, b: Array, w: Array, digs: Any, steps: Array) -> int:
             top, head = digs.top[a, i], digs.head[a, i]
             size = head - top + 1
             places = free - digs.cost[a, i] + empty
-            found = digs.where[head + 1] if PARENT_BIT[head] else 0
+            found = i64(digs.where[head + 1]) if PARENT_BIT[head] else 0
             if found:
                 c, j = (found - 1) // MAX_DEPTH, (found - 1) % MAX_DEPTH
                 if (
@@ -210,7 +210,7 @@ def list_steps(start: Any, b: Array, w: Array, digs: Any, steps: Array) -> int:
                 steps[count] = step_code(SPLIT, a, i, 0, 0, n)
                 count += 1
             if size > 1 and CHILD_BIT[top]:
-                found = digs.where_head[top - 1]
+                found = i64(digs.where_head[top - 1])
                 if found:
                     c, j = (found - 1) // MAX_DEPTH, (found - 1) % MAX_DEPTH
                     if (
