@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -25,7 +25,6 @@ from boulanger_env.solver.bound import least_moves
 
 DATA = Path(__file__).parents[1] / "boulanger_env" / "deals" / "data"
 CHUNK = {4: 50, 2: 1000, 1: 10_000}
-AHEAD = 64  # chunks handed out before the oldest is waited for
 
 # Sets of consecutive deals, all of them labelled: name -> first code, deals.
 RANGES = {
@@ -66,8 +65,8 @@ def label_chunk(path: Path, first: str, size: int, lengths: bool) -> None:
 class Labeller:
     """Labels of consecutive deals, made as they are asked for, each chunk once."""
 
-    def __init__(self, pool: ProcessPoolExecutor, work: Path) -> None:
-        self.pool, self.work = pool, work
+    def __init__(self, pool: ProcessPoolExecutor, workers: int, work: Path) -> None:
+        self.pool, self.workers, self.work = pool, workers, work
 
     def labels(self, first: str, most: int | None = None, lengths: bool = True) -> Iterator[tuple[str, str]]:
         """Codes and labels from a code on, ``most`` of them or without end."""
@@ -76,20 +75,24 @@ class Labeller:
         folder = self.work / (first if lengths else f"{first}-verdicts")
         folder.mkdir(parents=True, exist_ok=True)
         numbers = count(number, size) if most is None else range(number, number + most, size)
-        waiting = []
-        for at in numbers:
-            chunk = size if most is None else min(size, number + most - at)
-            code = format_code(scheme, n_cells, at)
-            path = folder / f"{at}-{chunk}.txt"
-            waiting.append((code, chunk, path, self.pool.submit(label_chunk, path, code, chunk, lengths)))
-            if len(waiting) == AHEAD:
+        waiting: list[tuple[str, int, Path, Future[None]]] = []
+        try:
+            for at in numbers:
+                chunk = size if most is None else min(size, number + most - at)
+                code = format_code(scheme, n_cells, at)
+                path = folder / f"{at}-{chunk}.txt"
+                waiting.append((code, chunk, path, self.pool.submit(label_chunk, path, code, chunk, lengths)))
+                if len(waiting) == 2 * self.workers:
+                    yield from self._take(*waiting.pop(0))
+            while waiting:
                 yield from self._take(*waiting.pop(0))
-        for one in waiting:
-            yield from self._take(*one)
+        finally:  # whoever asks may have enough before the end
+            for *_, future in waiting:
+                future.cancel()
 
     @staticmethod
-    def _take(code: str, size: int, path: Path, done: object) -> Iterator[tuple[str, str]]:
-        done.result()  # type: ignore[attr-defined]
+    def _take(code: str, size: int, path: Path, done: Future[None]) -> Iterator[tuple[str, str]]:
+        done.result()
         return zip(code_range(code, size), path.read_text().splitlines(), strict=True)
 
 
@@ -180,7 +183,7 @@ def main() -> None:
         parser.error(f"there is no set {', '.join(sorted(unknown))}; the sets are {', '.join(every)}")
     DATA.mkdir(exist_ok=True)
     with ProcessPoolExecutor(given.workers) as pool:
-        labeller = Labeller(pool, given.work)
+        labeller = Labeller(pool, given.workers, given.work)
         make_solvable_sets(labeller, [name for name in SOLVABLE_SETS if name in wanted])
         if {"c4-easy", "c4-hard"} & set(wanted):
             make_difficulty_sets(labeller)
