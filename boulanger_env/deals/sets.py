@@ -1,4 +1,4 @@
-"""Sets of deals: a name and game codes in a fixed order, computed from a table or read from a text file."""
+"""Sets of deals: a name, game codes in a fixed order and what is known of each, built in or from a text file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -18,21 +18,20 @@ from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError
 from boulanger_env.game.state import CELL_COUNTS
 
-from .codes import SCHEMES, code_range, parse_code
+from . import builtin
+from .codes import SCHEMES, parse_code
+from .labels import Labels, read_labels
 
 _NAME_LINE = "# name:"
 
-# Name of a built-in set -> its first code and how many follow each other from there. Nothing is chosen or left
-# out: these sets hold winnable and unwinnable deals alike. Random draws never reach the VAL and TST ranges.
-_RANGES: dict[str, tuple[str, int]] = {
-    name.format(n): (first.format(n), count)
+# Name of a built-in set -> the set that it is the beginning of, and how many deals it has.
+_PARTS: dict[str, tuple[str, int]] = {
+    name.format(n): (whole.format(n), count)
     for n in CELL_COUNTS
-    for name, first, count in (
-        ("c{}-validation-100", "BK1-C{}-VALAAAA", 100),
-        ("c{}-validation-all", "BK1-C{}-VALAAAA", 1000),
-        ("c{}-test-100", "BK1-C{}-TSTAAAA", 100),
-        ("c{}-test-all", "BK1-C{}-TSTAAAA", 1000),
-        ("microsoft-c{}-1000", "MS-C{}-1", 1000),
+    for name, whole, count in (
+        ("c{}-validation-100", "c{}-validation-all", 100),
+        ("c{}-test-100", "c{}-test-all", 100),
+        ("microsoft-c{}-1000", "microsoft-c{}", 1000),
     )
 }
 
@@ -47,9 +46,11 @@ class DealSet:
     Args:
         name: one line of text.
         codes: game codes, in any case. A code may come more than once.
+        labels: what is known of each deal, or None. They do not count when sets are compared.
 
     Raises:
         InvalidCodeError: one of the codes is not a game code; the message gives its place.
+        BoulangerError: the name is not one, or there are not as many labels as codes.
 
     >>> deals = DealSet("two", ["ms-c4-1", "BK1-C2-BOULANG"])
     >>> deals[0], len(deals), deals[1:].codes
@@ -58,8 +59,9 @@ class DealSet:
 
     name: str
     codes: tuple[str, ...]
+    labels: Labels | None = field(default=None, repr=False, compare=False)
 
-    def __init__(self, name: str, codes: Iterable[str]) -> None:
+    def __init__(self, name: str, codes: Iterable[str], labels: Labels | None = None) -> None:
         if not isinstance(name, str) or name != name.strip() or not name or not name.isprintable():
             raise BoulangerError(
                 f"{name!r} cannot name a deal set; a name is one line of text, such as 'my deals'"
@@ -72,14 +74,20 @@ class DealSet:
                 canonical.append(str(parse_code(code)))
             except InvalidCodeError as error:
                 raise InvalidCodeError(f"deal set {name!r}, place {place}: {error}") from None
+        if labels is not None and any(array.shape != (len(canonical),) for array in labels):
+            raise BoulangerError(
+                f"deal set {name!r}: {len(canonical)} codes need as many labels, not {len(labels.solvable)}"
+            )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "codes", tuple(canonical))
+        object.__setattr__(self, "labels", labels)
 
     @classmethod
-    def _of_canonical(cls, name: str, codes: tuple[str, ...]) -> DealSet:
+    def _of_canonical(cls, name: str, codes: tuple[str, ...], labels: Labels | None) -> DealSet:
         """A set of codes that are in canonical form already: nothing is parsed again."""
         deal_set = cls(name, ())
         object.__setattr__(deal_set, "codes", codes)
+        object.__setattr__(deal_set, "labels", labels)
         return deal_set
 
     def __len__(self) -> int:
@@ -97,7 +105,8 @@ class DealSet:
             return self.codes[index]
         start, stop, step = index.indices(len(self))
         shown = f"{start}:{stop}" if step == 1 else f"{start}:{stop}:{step}"
-        return DealSet._of_canonical(f"{self.name}[{shown}]", self.codes[index])
+        labels = None if self.labels is None else self.labels.part(index)
+        return DealSet._of_canonical(f"{self.name}[{shown}]", self.codes[index], labels)
 
     def __repr__(self) -> str:
         return f"DealSet({self.name!r}, {len(self)} deals, fingerprint {self.fingerprint})"
@@ -129,16 +138,20 @@ class DealSet:
     def load(cls, source: str | os.PathLike[str]) -> DealSet:
         """The built-in set of a name, or the set in a text file.
 
-        A file has a code a line; blank lines, and what follows a ``#``, are passed over. A line
-        ``# name: my deals`` names the set, else the file's name does. A built-in name comes before a file
-        of the same name; a ``Path`` is always a file.
+        A file has a code a line, each with its label after it (``labels.py``) or none with one; blank lines, and what
+        follows a ``#``, are passed over. A line ``# name: my deals`` names the set, else the file's name does. A
+        built-in name comes before a file of the same name; a ``Path`` is always a file.
 
         Raises:
             InvalidCodeError: a line of the file is not a code (the message gives file and line), or there is none.
-            BoulangerError: there is no such set or file, or the file is not text.
+            BoulangerError: there is no such set or file, the file is not text, or its labels are not labels.
         """
-        if isinstance(source, str) and source in _RANGES:
-            return cls._of_canonical(source, code_range(*_RANGES[source]))
+        if isinstance(source, str) and source in _PARTS:
+            whole, count = _PARTS[source]
+            codes, labels = builtin.read(whole)
+            return cls._of_canonical(source, codes[:count], labels.part(slice(count)))
+        if isinstance(source, str) and source in builtin.names():
+            return cls._of_canonical(source, *builtin.read(source))
         path = Path(source)
         if not path.is_file():
             raise BoulangerError(
@@ -149,15 +162,16 @@ class DealSet:
 
     @classmethod
     def _read(cls, path: Path) -> DealSet:
-        name, codes = path.stem, []
+        name, codes, labels = path.stem, [], []
         try:
             with open(path, encoding="utf-8-sig") as lines:
                 for number, line in enumerate(lines, 1):
                     if line.startswith(_NAME_LINE):
                         name = line[len(_NAME_LINE) :].strip() or name
-                    code = line.split("#", 1)[0].strip()
+                    code, *label = line.split("#", 1)[0].split(maxsplit=1)[:2] or [""]
                     if not code:
                         continue
+                    labels += [text.strip() for text in label]
                     try:
                         codes.append(str(parse_code(code)))
                     except InvalidCodeError as error:
@@ -168,7 +182,14 @@ class DealSet:
             ) from None
         if not codes:
             raise InvalidCodeError(f"{path} holds no game codes; a deal file has a game code a line")
-        return cls._of_canonical(name, tuple(codes))
+        if len(labels) not in (0, len(codes)):
+            raise BoulangerError(
+                f"{path} has {len(codes)} codes but {len(labels)} labels: all codes have one, or none"
+            )
+        try:
+            return cls._of_canonical(name, tuple(codes), read_labels(labels) if labels else None)
+        except BoulangerError as error:
+            raise BoulangerError(f"{path}: {error}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the set as a text file that ``load`` reads back as an equal set.
@@ -181,7 +202,10 @@ class DealSet:
         """
         if not self.codes:
             raise BoulangerError(f"deal set {self.name!r} is empty; only a set with codes can be saved")
-        text = "\n".join((f"{_NAME_LINE} {self.name}", f"# {len(self)} deals", *self.codes, ""))
+        rows: Iterable[str] = self.codes
+        if self.labels is not None:
+            rows = map(" ".join, zip(self.codes, self.labels.lines(), strict=True))
+        text = "\n".join((f"{_NAME_LINE} {self.name}", f"# {len(self)} deals", *rows, ""))
         write_text(path, text)
 
 
@@ -197,7 +221,7 @@ def load(source: str | os.PathLike[str]) -> DealSet:
 
 def set_names() -> tuple[str, ...]:
     """The names of the built-in sets."""
-    return tuple(_RANGES)
+    return (*builtin.names(), *_PARTS)
 
 
 def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> DealSet:

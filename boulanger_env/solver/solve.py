@@ -19,8 +19,6 @@ from .playback import graph_moves, search_moves
 from .position import N_BYTES, N_WORDS
 from .start import Start, new_start, read_board
 
-QUALITIES = ("any", "short", "shortest")
-
 MEMORY_LIMIT = 1 << 30
 _SLICE = 20_000  # nodes between two looks at the clock
 
@@ -157,6 +155,7 @@ def solve(
     'unsolvable'
     """
     check_limits(node_limit, time_limit, quality, memory_limit)
+    check_game(game, "solve")
     budget = Budget(node_limit, time_limit, memory_limit)
     start = _room.start
     found, status = _exhaust(game, budget)
@@ -165,7 +164,7 @@ def solve(
     if status != search.WON:
         return Solution(Status.LIMIT, (), budget.spent, game=game.copy())
     moves = search_moves(game, start, found)
-    is_shortest = not moves
+    is_shortest = quality == "shortest" and not moves
     passes = _SHORTER if quality == "short" and time_limit is not None else _PASSES[quality]
     for weight_g, weight_h, most in passes if moves else ():
         graph, state = _improve(start, game, weight_g, weight_h, min(len(moves), _MOST_MOVES), most, budget)
@@ -179,7 +178,9 @@ def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
     """Search completely from a position; ``WON``, ``LOST`` or, at a limit, ``MORE``."""
     start, b, w = _room.start, _room.bytes, _room.words
     nodes = budget.slice(_NO_LIMIT)
-    status = int(search.search_from(game._board, start, _room.search, b, w, nodes)) if nodes > 0 else search.MORE
+    if nodes <= 0:
+        return _room.search, search.MORE
+    status = int(search.search_from(game._board, start, _room.search, b, w, nodes))
     budget.spent = int(_room.search.counts[search.LOOKED])
     return run(
         search, _room.search, status, lambda room, nodes: search.search_on(start, room, nodes), _NO_LIMIT, budget
@@ -244,5 +245,11 @@ def check_limits(node_limit: object, time_limit: object, quality: object, memory
         isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)) or not time_limit > 0
     ):
         raise BoulangerError(f"time_limit is {time_limit!r}; it must be a number of seconds above 0")
-    if quality not in QUALITIES:
-        raise BoulangerError(f"quality {quality!r} is unknown; it must be one of {', '.join(QUALITIES)}")
+    if quality not in _PASSES:
+        raise BoulangerError(f"quality {quality!r} is unknown; it must be one of {', '.join(_PASSES)}")
+
+
+def check_game(game: object, function: str) -> None:
+    """Raise a BoulangerError for what is not a game."""
+    if not isinstance(game, Game):
+        raise BoulangerError(f"{function} takes a Game, such as Game.from_code('MS-C4-617'), not {game!r}")
