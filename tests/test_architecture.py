@@ -18,7 +18,7 @@ PACKAGE = ROOT / "boulanger_env"
 LAYERS = [
     {"game"},
     {"deals", "solver", "render", "files"},
-    {"envs", "wrappers"},
+    {"envs", "wrappers", "replay"},
     {"agents", "benchmark", "sb3", "minari", "rllib", "training"},
     {"cli", "play", "saves", "__main__"},
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,16 @@ class Settings:
     def n_actions(self) -> int:
         """780, or 781 with undo."""
         return N_ACTIONS + self.allow_undo
+
+    def episode_keywords(self) -> dict[str, Any]:
+        """The keywords that decide what the actions of an episode bring, as plain values."""
+        return {
+            "reward": {event: float(value) for event, value in asdict(self.reward).items()},
+            "illegal_action": next(k for k, v in ILLEGAL_ACTIONS.items() if v == self.illegal_action),
+            "allow_undo": self.allow_undo,
+            "prune": self.prune,
+            "max_episode_steps": self.max_episode_steps,
+        }
 
     def action_space(self) -> spaces.Discrete:
         """``Discrete(780)``, or 781 with undo."""

@@ -1,5 +1,10 @@
 """Drawing a game, and nothing else."""
 
-from .ansi import render_ansi
+from boulanger_env.game.game import Game
 
-__all__ = ["render_ansi"]
+from .ansi import render_ansi
+from .html import episode, game_html, render_html
+
+__all__ = ["episode", "render_ansi", "render_html"]
+
+Game.register_viewer(game_html)
