@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -25,6 +25,16 @@ FLAGS = (
     "--hide-scrollbars",
     "about:blank",
 )
+
+# The browser reads from 3 and writes to 4: this puts the pipes there and becomes the browser.
+_PIPES = """
+import os, sys
+given = [os.dup(int(end)) for end in sys.argv[1:3]]
+apart = [os.dup2(end, 100 + i) for i, end in enumerate(given)]
+for i, end in enumerate(apart):
+    os.dup2(end, 3 + i)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def find() -> str | None:
@@ -46,10 +56,11 @@ class Page:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         theirs_in, self._write = os.pipe()
         self._read, theirs_out = os.pipe()
-        words = shlex.join([program, *FLAGS, f"--user-data-dir={self._profile.name}"])
-        # The browser reads from 3 and writes to 4; a shell puts the pipes there.
         self._process = subprocess.Popen(
-            ["sh", "-c", f"exec {words} 3<&{theirs_in} 4>&{theirs_out}"],
+            [
+                *(sys.executable, "-c", _PIPES, str(theirs_in), str(theirs_out)),
+                *(program, *FLAGS, f"--user-data-dir={self._profile.name}"),
+            ],
             pass_fds=(theirs_in, theirs_out),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -155,7 +155,7 @@ def render_html(episodes: Iterable[dict[str, Any]], title: str = "") -> str:
     return Template(_part("page.html")).substitute(
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:; "
         "base-uri 'none'; form-action 'none'",
-        title=html.escape(title or str(shown[0]["title"])),
+        title=html.escape(title or str(shown[0]["title"])).encode("ascii", "xmlcharrefreplace").decode(),
         style=style,
         script=script,
         # Other characters that mean something to HTML or JavaScript are not ASCII, and escaped by json.

@@ -46,7 +46,7 @@ class Replay:
     >>> Replay(Game.from_code("MS-C4-1"), [733, 741])
     Traceback (most recent call last):
     ...
-    boulanger_env.replay.replay.ReplayError: step 2 of 2: 6h is not legal: JD is not next on its foundation: diamonds \
+    boulanger_env.replay.replay.ReplayError: step 2 of 2: 6h is not legal: 2C is not next on its foundation: clubs \
 need A
 
     Attributes:
