@@ -179,7 +179,10 @@ def player(start: Game, moves: Sequence[int], at: int = 0) -> str:
         moves: action ids.
         at: the step that is shown first.
     """
-    return in_frame(render_html([episode(start, moves, at=at)]))
+    end = start
+    for step in walk(start, moves):
+        end = step.game
+    return in_frame(render_html([episode(start, moves, outcome=end.outcome, at=at)]))
 
 
 def game_html(game: Game) -> str:
@@ -187,5 +190,4 @@ def game_html(game: Game) -> str:
     start, moves = game.copy(), []
     while start.last_move is not None:
         moves.append(start.undo().id)
-    found = episode(start, moves[::-1], outcome=game.outcome, at=len(moves))
-    return in_frame(render_html([found]))
+    return player(start, moves[::-1], at=len(moves))
