@@ -26,6 +26,8 @@ from boulanger_env.game.cards import N_CARDS, N_RANKS, RANKS, SUIT_SYMBOLS, SUIT
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import CELL_COUNTS
 
+CLEAR_SCREEN = "\x1b[2J\x1b[H"
+
 _BLANK = "   "
 _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
 # Black suits keep the terminal's own colour, and bright red reads on black as on white.

@@ -2,6 +2,8 @@
 
 from boulanger_env.render.html import Annotation
 
+from .recording import replays_in
 from .replay import Replay, ReplayError, replay_of
+from .wrapper import RecordReplay
 
-__all__ = ["Annotation", "Replay", "ReplayError", "replay_of"]
+__all__ = ["Annotation", "RecordReplay", "Replay", "ReplayError", "replay_of", "replays_in"]
