@@ -44,7 +44,7 @@ def next_number(folder: str | os.PathLike[str]) -> int:
 
 
 def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
-    """The replays of a file, or of all ``.json`` files in a folder, in the order of their names.
+    """The replays of a file, or of all ``.json`` files in a folder and those in it, in the order of their names.
 
     Raises:
         ReplayError: a file is no replay.
@@ -52,7 +52,7 @@ def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
         OSError: it cannot be read.
     """
     given = Path(path)
-    paths = sorted(given.glob("*.json")) if given.is_dir() else [given]
+    paths = sorted(given.rglob("*.json")) if given.is_dir() else [given]
     if not paths:
         raise BoulangerError(f"there is no .json file in {given}")
     return [(one, Replay.load(one)) for one in paths]
