@@ -7,6 +7,7 @@ import doctest
 import importlib.util
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -161,3 +162,12 @@ def test_pictures_are_up_to_date() -> None:
     for name, draw in pictures.PICTURES.items():
         drawn = (pictures.FOLDER / name).read_text(encoding="utf-8")
         assert drawn == draw(), f"{name} is not what the code draws now: run python docs/make_pictures.py"
+
+
+def test_pictures_of_the_player_show_the_page_as_it_is_now() -> None:
+    pytest.importorskip("scipy")
+    pictures = docs_module("make_pictures")
+    page = pictures.player_page()
+    for name in pictures.SCREENSHOTS:
+        source = pictures.source_of((pictures.FOLDER / name).read_bytes())
+        assert source == sha256(page.encode()).hexdigest(), f"{name} is old: run python docs/make_pictures.py"
