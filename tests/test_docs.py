@@ -166,8 +166,10 @@ def test_pictures_are_up_to_date() -> None:
 
 def test_pictures_of_the_player_show_the_page_as_it_is_now() -> None:
     pytest.importorskip("scipy")
-    pictures = docs_module("make_pictures")
+    pictures = docs_module("make_screenshots")
     page = pictures.player_page()
     for name in pictures.SCREENSHOTS:
         source = pictures.source_of((pictures.FOLDER / name).read_bytes())
-        assert source == sha256(page.encode()).hexdigest(), f"{name} is old: run python docs/make_pictures.py"
+        assert source == sha256(page.encode()).hexdigest(), (
+            f"{name} is old: run python docs/make_screenshots.py"
+        )

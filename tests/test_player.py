@@ -20,6 +20,7 @@ from boulanger_env import BoulangerError, Game, Move
 from boulanger_env.render import render_html
 from boulanger_env.render.html import player
 from boulanger_env.replay import Annotation, Replay, replay_of
+from boulanger_env.solver import Solution, Status, solve
 
 NASTY = (
     "</script><script>alert(1)</script><!--<script> ]]> & \u2028 \u2029 \ud800 \"'"
@@ -123,6 +124,14 @@ def test_a_notebook_shows_the_player() -> None:
     assert len(episode["steps"]) == 86
     start = Game.from_code("MS-C4-1")
     assert framed(player(start, won().actions)) == replay_of(start, won().actions).to_html()
+
+
+def test_a_notebook_shows_a_solution() -> None:
+    solution = solve(Game.from_code("MS-C4-1"))
+    (episode,) = data(framed(solution._repr_html_() or ""))
+    assert [step[0] for step in episode["steps"]] == solution.notation()
+    assert (episode["outcome"], episode["at"]) == ("won", 0)
+    assert Solution(Status.LIMIT, (), 5, game=Game.from_code("MS-C4-1"))._repr_html_() is None
 
 
 def test_a_notebook_shows_a_game_at_its_last_move() -> None:
