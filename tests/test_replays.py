@@ -144,6 +144,7 @@ def test_a_game_whose_history_has_run_over() -> None:
         (lambda c: c.update(code="MS-C4-0"), "MS-C4-0"),
         (lambda c: c.update(code=5), "5 is not a game code"),
         (lambda c: c.pop("code"), "neither a code nor a board"),
+        (lambda c: c.update(board="", n_cells=4), "a code and a board"),
         (lambda c: c.update(outcome="stuck"), "the episode is won, but recorded as stuck"),
         (lambda c: c.update(outcome=None), "the episode is won, but recorded as not over"),
         (lambda c: c.update(outcome=["won"]), "outcome ['won'] is unknown"),

@@ -2,8 +2,9 @@
 
 from boulanger_env.render.html import Annotation
 
+from .parts import ReplayError
 from .recording import replays_in
-from .replay import Replay, ReplayError, replay_of
+from .replay import Replay, replay_of
 from .wrapper import RecordReplay
 
 __all__ = ["Annotation", "RecordReplay", "Replay", "ReplayError", "replay_of", "replays_in"]

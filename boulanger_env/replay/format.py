@@ -28,7 +28,8 @@ from typing import Any, NoReturn
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.html import Annotation
 
-from .replay import Replay, ReplayError, begin, origin
+from .parts import ReplayError, begin, origin
+from .replay import Replay
 
 FORMAT = "boulanger-env replay 1"
 

@@ -5,25 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isclose, isfinite
+from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from boulanger_env.envs import BoulangerEnv
 from boulanger_env.envs.stepping import OUTCOMES
 from boulanger_env.files import write_text
-from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.errors import IllegalMoveError
 from boulanger_env.game.game import Game
-from boulanger_env.game.moves import UNDO, action_id
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import Annotation, episode, in_frame, render_html
 
+from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
+
 KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
 """The keywords of an environment that decide what an episode's actions bring."""
-
-
-class ReplayError(BoulangerError):
-    """Something that is no replay, or an episode that cannot have gone so; the message names the step."""
 
 
 class _End(NamedTuple):
@@ -46,7 +43,7 @@ class Replay:
     >>> Replay(Game.from_code("MS-C4-1"), [733, 741])
     Traceback (most recent call last):
     ...
-    boulanger_env.replay.replay.ReplayError: step 2 of 2: 6h is not legal: 2C is not next on its foundation: clubs \
+    boulanger_env.replay.parts.ReplayError: step 2 of 2: 6h is not legal: 2C is not next on its foundation: clubs \
 need A
 
     Attributes:
@@ -83,14 +80,14 @@ need A
             raise ReplayError(f"start is {self.start!r}, it must be a Game")
         # The score of moves that the history no longer holds is not kept: a file could not hold it either.
         put("start", begin(origin(self.start)))
-        put("actions", tuple(_numbered(self.actions, "action", _action)))
+        put("actions", tuple(numbered(self.actions, "action", as_action)))
         if self.outcome not in OUTCOMES:
             raise ReplayError(
                 f"outcome {self.outcome!r} is unknown: choose one of {', '.join(map(repr, OUTCOMES))}"
             )
         if not isinstance(self.agent, str):
             raise ReplayError(f"agent {self.agent!r} is not a text")
-        put("annotations", tuple(_numbered(self.annotations, "annotation", _annotation)))
+        put("annotations", tuple(numbered(self.annotations, "annotation", as_annotation)))
         if self.annotations and len(self.annotations) != len(self.actions):
             raise ReplayError(
                 f"{len(self.annotations)} annotations for {len(self.actions)} actions: one each, or none"
@@ -100,7 +97,7 @@ need A
                 raise ReplayError("rewards without settings: nothing says what an action brings")
             end = self._play_by_the_rules()
         else:
-            put("rewards", tuple(_numbered(self.rewards or (), "reward", number)))
+            put("rewards", tuple(numbered(self.rewards or (), "reward", number)))
             env = self._environment()
             put("settings", env._settings.episode_keywords())
             end = self._play_in(env)
@@ -250,84 +247,6 @@ def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
     for step in walk(start, ids):
         end = step.game
     return Replay(start, ids, end.outcome, agent=agent)
-
-
-def origin(start: Game) -> dict[str, Any]:
-    """How a game began, as files hold it: a code or a board, and the moves since then that undo can take back."""
-    first, before = start.copy(), []
-    while first.last_move is not None:
-        before.append(first.undo().id)
-    found: dict[str, Any] = {"board": str(first), "n_cells": first.n_cells}
-    if first.code and first == Game.from_code(first.code):
-        found = {"code": first.code}
-    return {**found, "before": before[::-1]} if before else found
-
-
-def begin(found: Mapping[str, Any]) -> Game:
-    """The game of an ``origin``, trusting nothing.
-
-    Raises:
-        BoulangerError: it is none.
-    """
-    if "code" in found:
-        game = Game.from_code(found["code"])
-    elif isinstance(found.get("board"), str) and type(found.get("n_cells")) is int:
-        game = Game.from_text(found["board"], found["n_cells"])
-    else:
-        raise ReplayError("it has neither a code nor a board with its n_cells")
-    before = [*_numbered(found.get("before", []), "earlier move", _action)]
-    for i, step in enumerate(walk(game, before)):
-        if step.error or step.action == UNDO:
-            raise ReplayError(f"earlier move {i + 1} of {len(before)}: {step.error or 'undo is no move'}")
-        game = step.game
-    return game
-
-
-def number(value: Any) -> float:
-    """A finite number as a float.
-
-    Raises:
-        ReplayError: it is none.
-    """
-    try:
-        if isinstance(value, bool) or not isfinite(value):
-            raise TypeError
-        return float(value)
-    except (TypeError, OverflowError):
-        raise ReplayError(f"{value!r} is not a finite number") from None
-
-
-def _action(value: Any) -> int:
-    return action_id(value, UNDO + 1)
-
-
-def _annotation(value: Any) -> Annotation | None:
-    if value is None:
-        return None
-    if not isinstance(value, Annotation):
-        raise ReplayError(f"{value!r} is no Annotation")
-    choices = []
-    for choice in value.choices:
-        if not isinstance(choice, (tuple, list)) or len(choice) != 2:
-            raise ReplayError(f"{choice!r} is no choice: an action and its probability")
-        action, probability = _action(choice[0]), number(choice[1])
-        if not 0 <= probability <= 1:
-            raise ReplayError(f"probability {probability:g} of action {action} is not within 0 to 1")
-        choices.append((action, probability))
-    if not isinstance(value.note, str):
-        raise ReplayError(f"note {value.note!r} is not a text")
-    return Annotation(tuple(choices), None if value.value is None else number(value.value), value.note)
-
-
-def _numbered(values: Any, what: str, check: Any) -> Iterator[Any]:
-    """Checked values of a list; an error says which one it is about."""
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise ReplayError(f"the {what}s are not a list")
-    for i, value in enumerate(values, 1):
-        try:
-            yield check(value)
-        except BoulangerError as error:
-            raise ReplayError(f"{what} {i}: {error}") from None
 
 
 def _standing(outcome: str | None) -> str:
