@@ -99,15 +99,14 @@ class Layout:
         below = self.columns[0].y - up if slot.y < self.columns[0].y else self.height
         return Rect(slot.x - side, slot.y - up, pitch, below - slot.y + up)
 
-    def fan(self, count: int) -> int:
+    def fan(self, count: int) -> float:
         """How far below its predecessor each of ``count`` cards in a column lies; long columns are pressed together."""
-        top = self.columns[0].y
-        room = self.height - self.px(_MARGIN) - top - self.card_height
-        return min(round(self.card_height * _FAN), room // max(count - 1, 1))
+        room = self.height - self.px(_MARGIN) - self.columns[0].y - self.card_height
+        return min(self.card_height * _FAN, room / max(count - 1, 1))
 
     def card_top(self, count: int, place: int) -> int:
         """The y of the card at ``place`` (0 = first) in a column of ``count``."""
-        return self.columns[0].y + place * self.fan(count)
+        return self.columns[0].y + round(place * self.fan(count))
 
     def place_at(self, game: Game, x: float, y: float) -> Place | None:
         """What a point of the picture shows, or None for the bare table."""
@@ -125,7 +124,7 @@ class Layout:
         """How many of a column's cards lie from the point's on; the point may lie below them all."""
         if not count or y >= self.card_top(count, count - 1) + self.card_height:
             return 0
-        return count - min(int((y - self.columns[0].y) // max(self.fan(count), 1)), count - 1)
+        return next(count - i for i in reversed(range(count)) if i == 0 or y >= self.card_top(count, i))
 
 
 @lru_cache(maxsize=16)

@@ -136,9 +136,9 @@ class TablePainter:
         if game.outcome is not None:
             _lay_banner(picture, layout, game.outcome)
         if held is not None:
-            step = layout.fan(len(game.columns[held.source])) if held.source < FIRST_CELL else 0
+            step = layout.fan(len(game.columns[held.source])) if held.source < FIRST_CELL else 0.0
             for i, card in enumerate(lifted):
-                self._cards[card].put(picture, held.x, held.y + i * step)
+                self._cards[card].put(picture, held.x, held.y + round(i * step))
         return picture
 
     def _changed(self, slot: Rect, content: object) -> _Window | None:
@@ -153,20 +153,19 @@ class TablePainter:
 
     def _column(self, canvas: _Window, slot: Rect, cards: tuple[int, ...], moved: int, left: bool) -> None:
         layout, count = self.layout, len(cards)
-        step = layout.fan(count)
+        tops = [layout.card_top(count, place) for place in range(count + 1)]
         if left:
             # Where the next card would lie, but within the picture.
-            y = min(layout.card_top(count, count), layout.height - layout.px(6) - slot.height)
+            y = min(tops[count], layout.height - layout.px(6) - slot.height)
             _mark(layout, slot.height, 0.62).put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
         for place, card in enumerate(cards):
             # The next card covers the rest, but for its round corners.
-            rows = step + slot.height // 6 if place < count - 1 else None
-            y = slot.y + place * step
-            self._cards[card].put(canvas.pixels, slot.x - canvas.x, y - canvas.y, rows)
+            rows = tops[place + 1] - tops[place] + slot.height // 6 if place < count - 1 else None
+            self._cards[card].put(canvas.pixels, slot.x - canvas.x, tops[place] - canvas.y, rows)
         if moved:
-            y = slot.y + (count - moved) * step
-            ring = _mark(layout, slot.height + (moved - 1) * step, 1.0)
-            ring.put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
+            y = tops[count - moved]
+            around = _mark(layout, tops[count - 1] - y + slot.height, 1.0)
+            around.put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
 
     def _place(self, slot: Rect, card: int, moved: bool, left: bool) -> None:
         """A cell or a foundation."""
