@@ -30,6 +30,9 @@ _EXTRAS = {
     "tqdm": "train",
     "matplotlib": "bench",
     "scipy": "bench",
+    "PIL": "render",
+    "pygame": "render",
+    "imageio_ffmpeg": "video",
 }
 
 

@@ -16,7 +16,9 @@ from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.moves import UNDO
 
 from .layout import DEFAULT_SIZE, read_size
-from .rgb import Pixels, TablePainter
+from .pillow import Image
+from .rgb import TablePainter
+from .sprites import Pixels
 
 Packed = NDArray[np.uint32]
 
@@ -52,8 +54,6 @@ def write_gif(
         BoulangerError: a size or a speed that cannot be.
         OSError: the file cannot be written.
     """
-    from PIL import Image
-
     duration = round(100 / _positive("fps", fps)) * 10
     if duration < 20:
         raise BoulangerError(f"fps={fps!r}: a GIF shows at most 50 frames a second")
@@ -166,9 +166,7 @@ def played_games(start: Game, actions: Sequence[int]) -> Iterator[Game]:
         yield game
 
 
-def game_frames(
-    start: Game, actions: Sequence[int], size: Sequence[int] = DEFAULT_SIZE
-) -> Iterator[Pixels]:
+def game_frames(start: Game, actions: Sequence[int], size: Sequence[int] = DEFAULT_SIZE) -> Iterator[Pixels]:
     """A picture of the game before the first action and after each one: uint8 arrays ``(height, width, 3)``.
 
     Raises:
@@ -184,8 +182,10 @@ def _positive(name: str, value: Any, *, zero: bool = False) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not (0 <= number if zero else 0 < number) or number == math.inf:
-        raise BoulangerError(f"{name}={value!r} must be a finite number {'of at least' if zero else 'above'} 0")
+    if not (number >= 0 if zero else number > 0) or number == math.inf:
+        raise BoulangerError(
+            f"{name}={value!r} must be a finite number {'of at least' if zero else 'above'} 0"
+        )
     return number
 
 
@@ -206,8 +206,6 @@ def _palette(start: Game, actions: Sequence[int], size: Sequence[int]) -> Pixels
     Colours are counted in the first, the middle and the last frame. So the light on the cloth and the cards' paper
     come out as they are, and the soft edges of letters and cards share what is left.
     """
-    from PIL import Image
-
     counted = {0, len(actions) // 2, len(actions)}
     painter = TablePainter(size)
     chosen = np.concatenate(

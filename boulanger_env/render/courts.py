@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from PIL import Image, ImageDraw
-
+from .pillow import Image, ImageDraw
 from .shapes import SUIT_OUTLINES, Outline, Point, scaled
-
-Colour = tuple[int, int, int]
+from .sprites import Colour
 
 GOLD: Colour = (226, 172, 72)
 DARK_GOLD: Colour = (150, 104, 32)
@@ -83,7 +81,9 @@ def _queen(draw: ImageDraw.ImageDraw, w: int, h: int, ink: Colour, line: int) ->
         for i in range(13):
             t = i / 12
             hollow = 0.40 * (1 - (2 * t - 1) ** 2) ** 0.7
-            points.append((left + (x0 + t * (x1 - x0)) * span, base - (up0 + t * (up1 - up0) - hollow) * rise))
+            points.append(
+                (left + (x0 + t * (x1 - x0)) * span, base - (up0 + t * (up1 - up0) - hollow) * rise)
+            )
     points.append((right - 0.04 * span, base))
     _shape(draw, points, GOLD, line)
     for x, up in tips:
@@ -112,7 +112,9 @@ def _jack(draw: ImageDraw.ImageDraw, w: int, h: int, ink: Colour, line: int) -> 
     _band(draw, left, right, base, 0.045 * h, ink, line)
 
 
-def _band(draw: ImageDraw.ImageDraw, left: float, right: float, base: float, height: float, ink: Colour, line: int) -> None:
+def _band(
+    draw: ImageDraw.ImageDraw, left: float, right: float, base: float, height: float, ink: Colour, line: int
+) -> None:
     """The rim of a crown or cap, with jewels."""
     draw.rectangle((left, base - height, right, base), fill=LIGHT_GOLD, outline=DARK_GOLD, width=line // 2)
     for i in range(1, 4):

@@ -10,7 +10,7 @@ from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 
 
 class LastMove(NamedTuple):
-    """The last move as it stands on the board: places are columns 0-7 or cells 0-3 or suits 0-3, None for no such place."""
+    """The last move, with the place that it left and the place that it went to; the other places are None."""
 
     notation: str
     size: int

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game
-from boulanger_env.game.moves import FIRST_CELL, N_COLUMNS, TO_CELL, TO_FOUNDATION
+from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
+from boulanger_env.game.state import N_COLUMNS
 
 DEFAULT_SIZE = (960, 640)
 SMALLEST, LARGEST = (240, 160), (3840, 2560)

@@ -11,17 +11,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageFilter
 
 from boulanger_env.game import Game
 from boulanger_env.game.cards import N_CARDS, N_RANKS
 from boulanger_env.game.moves import FIRST_CELL
 
-from .cards import Colour, Pixels, Sprite, card_sprites, ring, slot
+from .cards import card_sprites, ring, slot
 from .last_move import LastMove, last_move_of
 from .layout import DEFAULT_SIZE, Layout, Rect, layout_of, read_size
-from .shapes import rounded_mask, text_mask, text_width
+from .lettering import text_mask, text_width, write
+from .pillow import Image, ImageFilter
+from .shapes import rounded_mask
+from .sprites import Colour, Pixels, Sprite
 
 TABLE: Colour = (43, 96, 84)
 BAR: Colour = (27, 63, 56)
@@ -132,9 +133,10 @@ class TablePainter:
             card = suit * N_RANKS + rank if rank else 0
             self._place(layout.homes[suit], card, mark.to_home == suit, False)
 
-        picture = self._canvas.copy()
-        if game.outcome is not None:
-            _lay_banner(picture, layout, game.outcome)
+        picture: Pixels = self._canvas.copy()
+        outcome = game.outcome
+        if outcome is not None:
+            _lay_banner(picture, layout, outcome)
         if held is not None:
             step = layout.fan(len(game.columns[held.source])) if held.source < FIRST_CELL else 0.0
             for i, card in enumerate(lifted):
@@ -198,7 +200,7 @@ class TablePainter:
         size = max(9, layout.px(17))
         base = (bar.height + round(size * 0.62)) // 2
         edge = layout.columns[0].x
-        _write(pixels, name, edge, base, size, TEXT, 0.03)
+        write(pixels, name, edge, base, size, TEXT, 0.03)
         right = layout.width - edge
         # Where there is no room for all, the first ones give way.
         for word, figure, widest in reversed(figures):
@@ -207,8 +209,8 @@ class TablePainter:
             start = right - width - gap - text_width(word, size)
             if start < edge + text_width(name, size, 0.03) + gap:
                 break
-            _write(pixels, word, start, base, size, QUIET)
-            _write(pixels, figure, right - width, base, size, TEXT, 0.03)
+            write(pixels, word, start, base, size, QUIET)
+            write(pixels, figure, right - width, base, size, TEXT, 0.03)
             right = start - 3 * gap
         thick = max(2, layout.px(3))
         done = round(layout.width * game.cards_home / N_CARDS)
@@ -225,27 +227,6 @@ class _Window(NamedTuple):
 
 def _mark(layout: Layout, height: int, strength: float) -> Sprite:
     return ring(layout.card_width, height, max(2, layout.px(2.6)), ACCENT, strength)
-
-
-@lru_cache(maxsize=512)
-def _ink(text: str, size: int, weight: float) -> tuple[NDArray[np.uint16], int]:
-    mask, up = text_mask(text, size, weight)
-    return np.asarray(mask, np.uint16)[..., None], up
-
-
-def _write(
-    pixels: Pixels, text: str, x: int, base: int, size: int, colour: Colour, weight: float = 0.0
-) -> None:
-    """A line of text with its baseline at ``base``, cut at the edges."""
-    mask, up = _ink(text, size, weight)
-    top = base - up
-    y0, y1 = max(top, 0), min(top + mask.shape[0], pixels.shape[0])
-    x0, x1 = max(x, 0), min(x + mask.shape[1], pixels.shape[1])
-    if x0 >= x1 or y0 >= y1:
-        return
-    part = pixels[y0:y1, x0:x1]
-    shown = mask[y0 - top : y1 - top, x0 - x : x1 - x]
-    part[:] = (part * (255 - shown) + np.array(colour, np.uint16) * shown + 127) // 255
 
 
 @lru_cache(maxsize=8)
@@ -269,7 +250,7 @@ def _empty_table(size: tuple[int, int], n_cells: int) -> Pixels:
     names = zip("12345678abcd", (*layout.columns, *layout.cells[:n_cells]), strict=False)
     for name, place in [*names, *(("h", home) for home in layout.homes)]:
         middle = place.x + (place.width - text_width(name, letter, 0.02)) // 2
-        _write(pixels, name, middle, place.y - layout.px(5), letter, QUIET, 0.02)
+        write(pixels, name, middle, place.y - layout.px(5), letter, QUIET, 0.02)
     pixels.flags.writeable = False
     return pixels
 
