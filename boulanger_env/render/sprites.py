@@ -76,7 +76,7 @@ def _solid(opaque: NDArray[Any]) -> tuple[int, int, int, int]:
     left, right = _run(opaque[len(opaque) // 2])
     if left >= right:
         return 0, 0, 0, 0
-    top, bottom = _run(opaque[:, left:right].all(axis=1))
+    top, bottom = _run(np.all(opaque[:, left:right], axis=1))
     return (top, bottom, left, right) if top < bottom else (0, 0, 0, 0)
 
 

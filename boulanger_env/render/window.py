@@ -26,6 +26,31 @@ def load_pygame() -> Any:
     return pygame
 
 
+def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: bool = False) -> Any:
+    """Open the process's one window; returns its surface.
+
+    Raises:
+        BoulangerError: there is no display to open a window on.
+    """
+    try:
+        pygame.display.init()
+        screen = pygame.display.set_mode(size, pygame.RESIZABLE if resizable else 0)
+    except pygame.error as error:
+        pygame.display.quit()
+        raise BoulangerError(
+            f"no window can be opened ({error}): without a display, pictures can be had with render_mode='rgb_array'"
+        ) from None
+    pygame.display.set_caption(title)
+    return screen
+
+
+def fill_display(pygame: Any, screen: Any, picture: Pixels) -> None:
+    """Show a picture as large as the window."""
+    height, width = picture.shape[:2]
+    screen.blit(pygame.image.frombuffer(picture.tobytes(), (width, height), "RGB"), (0, 0))
+    pygame.display.flip()
+
+
 class Window:
     """Shows pictures of one size at a steady rate, until its user closes it.
 
@@ -70,24 +95,14 @@ class Window:
         if any(event.type == pygame.QUIT for event in pygame.event.get()):
             self.close()
             return
-        self._screen.blit(pygame.image.frombuffer(picture.tobytes(), size, "RGB"), (0, 0))
-        pygame.display.flip()
+        fill_display(pygame, self._screen, picture)
         self._clock.tick(fps)
 
     def _open(self, size: tuple[int, int], title: str) -> None:
-        pygame = self._pygame
         if Window._owner is not None:
             Window._owner.close()
-        try:
-            pygame.display.init()
-            self._screen = pygame.display.set_mode(size)
-        except pygame.error as error:
-            pygame.display.quit()
-            raise BoulangerError(
-                f"no window can be opened ({error}): without a display use render_mode='rgb_array'"
-            ) from None
-        pygame.display.set_caption(title)
-        self._clock = pygame.time.Clock()
+        self._screen = open_display(self._pygame, size, title)
+        self._clock = self._pygame.time.Clock()
         Window._owner = self
 
     def close(self) -> None:
