@@ -29,8 +29,6 @@ _SOURCES = "12345678abcd"
 _TARGETS = {TO_CELL: "f", TO_FOUNDATION: "h"}
 
 HELP = "Drag a card, double tap it, or tap it to send it home. Keys: u, n, c, h, and q to quit."
-    "Tap a card: home. Double tap: where it fits. Drag: where you like. Keys: u undo, n new, c code, q quit."
-)
 
 
 class Button(NamedTuple):
