@@ -262,6 +262,15 @@ def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = Fa
             session.enter(input(PROMPT))
     except (EOFError, KeyboardInterrupt):
         print()
+    finish(session)
+
+
+def finish(session: Session) -> None:
+    """Save the game one last time and take leave.
+
+    Raises:
+        SavedGameError: the game could not be saved.
+    """
     session.store()
     if session.unsaved:
         raise saves.SavedGameError(f"the game could not be saved: {session.unsaved}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from boulanger_env.game import Game
+from boulanger_env.game import BoulangerError, Game
 from boulanger_env.render import render_ansi
 
 from .app import Ascii, Code, Color, look_of
@@ -44,13 +44,14 @@ def play(
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="From the start, not from where it was left.")] = False,
     board: Annotated[Path | None, typer.Option(help="Play from the text board in a file.")] = None,
+    window: Annotated[bool, typer.Option("--window", help="Play in a window, with the mouse.")] = False,
     ascii: Ascii = False,
     color: Color = None,
 ) -> None:
-    """Play in the terminal.
+    """Play in the terminal, or in a window.
 
-    Moves are typed in notation (76, 12v3, 6a, bh); h shows all that can be typed. The game is saved after
-    every move, and goes on where it was left.
+    Moves are typed in notation (76, 12v3, 6a, bh); h shows all that can be typed. In the window cards are
+    dragged or tapped. The game is saved after every move, and goes on where it was left.
 
     \b
     Examples:
@@ -58,9 +59,17 @@ def play(
       boulanger play --new           another random game; the last one is kept
       boulanger play --cells 2       a random game with two cells
       boulanger play MS-C4-617       this game, from where it was left
+      boulanger play --window        with the mouse
     """
     from boulanger_env import play as terminal
 
+    if window:
+        from boulanger_env import play_window
+
+        if ascii or color is not None:
+            raise BoulangerError("--ascii and --color are for the terminal: leave them out with --window")
+        play_window.play(terminal.open_session(code, cells, board, new))
+        return
     session = terminal.open_session(code, cells, board, new)
     look = look_of(ascii, color)
     terminal.play(session, color=look.color, ascii=look.ascii, clear=look.terminal and sys.stdin.isatty())
