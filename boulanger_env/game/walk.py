@@ -14,7 +14,7 @@ class Step(NamedTuple):
     """One action of an episode.
 
     Attributes:
-        action: its id, 0..780.
+        action: its id, 0..780, or what was given instead of one.
         text: the move in notation, or ``"undo"``.
         error: why the rules forbid it, "" if they do not; a forbidden action changes nothing.
         game: the game after it. The same object at every step: copy what is to be kept.
@@ -31,17 +31,14 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
 
     Args:
         start: the game before the first action; it is not changed.
-        actions: action ids.
-
-    Raises:
-        IllegalMoveError: a number that is no action at all.
+        actions: action ids. What is none is forbidden like a move that is not legal.
 
     >>> [(step.text, step.error[:20], step.game.moves) for step in walk(Game.from_code("MS-C4-1"), [733, 736, 780])]
     [('6a', '', 1), ('1h', '1h is not legal: 6S ', 1), ('undo', '', 0)]
     """
     game = start.copy()
     for action in actions:
-        text, error = "undo", ""
+        text, error = "undo" if action == UNDO else str(action), ""
         try:
             if action == UNDO:
                 game.undo()
@@ -51,7 +48,5 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
                 text = game.notation(move)
                 game.push(move)
         except IllegalMoveError as refused:
-            if text == "undo" and action != UNDO:
-                raise
             error = str(refused)
         yield Step(action, text, error, game)

@@ -61,9 +61,6 @@ def episode(
         rewards: of each action.
         annotations: before each action, or none at all.
         at: the step that is shown first.
-
-    Raises:
-        IllegalMoveError: a number that is no action.
     """
     places = _places(start)
     first = dict(places)
