@@ -14,7 +14,7 @@ import numpy as np
 from boulanger_env.game import Move
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.play import Session, finish
-from boulanger_env.render.layout import DEFAULT_SIZE, LARGEST, SMALLEST, Place, Rect
+from boulanger_env.render.layout import DEFAULT_SIZE, LARGEST, SMALLEST, Place, Rect, layout_of
 from boulanger_env.render.lettering import text_width, write
 from boulanger_env.render.rgb import ACCENT, BAR, QUIET, TABLE, TEXT, Held, TablePainter
 from boulanger_env.render.sprites import Pixels
@@ -81,6 +81,7 @@ class TableWindow:
         self.typed: str | None = None
         self.held: Held | None = None
         self._press: _Press | None = None
+        self._painter: TablePainter | None = None
         self._tapped: tuple[int, int, bool] | None = None
         self.resize((size[0], size[1] + _STRIP))
         if not session.note:
@@ -92,7 +93,7 @@ class TableWindow:
         width, height = (
             min(max(n, low), high) for n, low, high in zip(table, SMALLEST, LARGEST, strict=True)
         )
-        self._painter = TablePainter((width, height))
+        self._layout = layout_of((width, height))
         self.size = (width, height + _STRIP)
         self._drop()
 
@@ -157,7 +158,7 @@ class TableWindow:
                 self.typed = None
                 self._push(button)
                 return
-        layout, game = self._painter.layout, self._session.game
+        layout, game = self._layout, self._session.game
         place = layout.place_at(game, x, y)
         if place is None or place.source is None or not place.size:
             return
@@ -185,7 +186,7 @@ class TableWindow:
             self._tap(press.place.source)
             return
         self._tapped = None
-        layout = self._painter.layout
+        layout = self._layout
         # The middle of what shows of the first card counts, and where that hangs over nothing, the mouse itself.
         middle = held.x + layout.card_width / 2, held.y + layout.card_height / 4
         target = layout.place_at(self._session.game, *middle) or layout.place_at(self._session.game, x, y)
@@ -227,6 +228,9 @@ class TableWindow:
     def picture(self) -> Pixels:
         """The whole window: uint8 ``(height, width, 3)``."""
         width, height = self.size
+        # Not at each of the many sizes that a window passes through while its corner is dragged.
+        if self._painter is None or self._painter.layout is not self._layout:
+            self._painter = TablePainter((width, height - _STRIP))
         strip = np.empty((_STRIP, width, 3), np.uint8)
         strip[:] = BAR
         for button, rect in zip(BUTTONS, self._buttons(), strict=True):
@@ -277,13 +281,14 @@ def play(session: Session, size: tuple[int, int] = DEFAULT_SIZE) -> None:
     """
     pygame = load_pygame()
     table = TableWindow(session, size)
-    screen = open_display(pygame, table.size, "Jeu du Boulanger", resizable=True)
+    open_display(pygame, table.size, "Jeu du Boulanger", resizable=True)
     pygame.key.set_repeat(400, 40)
     try:
         while not session.done:
-            if screen.get_size() != table.size:
-                screen = pygame.display.set_mode(table.size, pygame.RESIZABLE)
-            fill_display(pygame, screen, table.picture())
+            # Another size than the window has: it was made too small or too large for a table.
+            if pygame.display.get_surface().get_size() != table.size:
+                pygame.display.set_mode(table.size, pygame.RESIZABLE)
+            fill_display(pygame, pygame.display.get_surface(), table.picture())
             for event in [pygame.event.wait(), *pygame.event.get()]:
                 table.handle(event)
     except KeyboardInterrupt:

@@ -1,8 +1,7 @@
 """Draw every picture of the documentation anew: ``python docs/make_pictures.py``.
 
 The terminal's board is an SVG: no fonts to fetch, and the same bytes wherever it is made. Tables are PNG and GIF files
-of the package's own pictures, which releases of Pillow round a little differently. A test tells when one is out of
-date.
+of the package's own pictures. A test tells when one is out of date.
 """
 
 from __future__ import annotations

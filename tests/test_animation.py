@@ -79,9 +79,9 @@ def test_gif_bytes_are_the_same_each_time(tmp_path: Path) -> None:
 def test_an_mp4_shows_the_game(tmp_path: Path, size: tuple[int, int]) -> None:
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
     start, actions = played(6)
-    path = tmp_path / "game.mp4"
+    path = tmp_path / "game of the day"
     write_mp4(path, start, actions, size=size, fps=5, hold=0.6)
-    assert [file.name for file in tmp_path.iterdir()] == ["game.mp4"]
+    assert [file.name for file in tmp_path.iterdir()] == ["game of the day"]
     reader = ffmpeg.read_frames(str(path))
     about = next(reader)
     width, height = about["size"]

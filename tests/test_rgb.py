@@ -66,9 +66,9 @@ def test_shape_and_type(size: tuple[int, int]) -> None:
 def test_it_looks_as_it_did_when_it_was_looked_at(name: str) -> None:
     picture = render_rgb(tables.positions()[name], tables.SIZE).astype(np.int16)
     apart = np.abs(picture - tables.read_picture(name)).max(axis=-1)
-    # Releases of Pillow round the edges of shapes and letters a little differently.
-    assert apart.mean() < 1.0, "look at the new pictures: python tests/tables.py"
-    assert (apart > 64).mean() < 0.004
+    # Pillow 10.1 to 13 draw the same to the bit; a later one may round edges a little differently. A pip has 50 pixels.
+    assert apart.mean() < 0.2, "look at the new pictures: python tests/tables.py"
+    assert (apart > 64).sum() < 30
 
 
 def test_the_game_stays_as_it_is() -> None:

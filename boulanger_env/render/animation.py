@@ -71,14 +71,13 @@ def write_gif(
             before = numbers
             yield image
 
-    first, *others = images()
-
     def write(partial: Path) -> None:
-        first.save(
+        film = images()
+        next(film).save(
             partial,
             format="GIF",
             save_all=True,
-            append_images=others,
+            append_images=film,
             duration=durations if actions else held,
             loop=0,
             optimize=False,
@@ -131,7 +130,14 @@ def write_mp4(
 
     def write(partial: Path) -> None:
         video: Any = write_frames(
-            os.fspath(partial), even, fps=rate, codec="libx264", quality=8, macro_block_size=2
+            os.fspath(partial),
+            even,
+            fps=rate,
+            codec="libx264",
+            quality=8,
+            macro_block_size=2,
+            # Whatever the file is called.
+            output_params=["-f", "mp4", "-movflags", "+faststart"],
         )
         video.send(None)
         try:

@@ -34,7 +34,7 @@ _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
 # Black suits keep the terminal's own colour, and bright red reads on black as on white.
 _SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
 
-_OUTCOMES = {"won": "WON: all 52 cards are home", "stuck": "STUCK: no legal move is left"}
+OUTCOME_WORDS = {"won": "all 52 cards are home", "stuck": "no legal move is left"}
 
 
 class _Style(NamedTuple):
@@ -140,7 +140,7 @@ def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -
     ]
     outcome = game.outcome
     if outcome is not None:
-        lines += ["", f"{style.bold}{_OUTCOMES[outcome]}{style.reset}"]
+        lines += ["", f"{style.bold}{outcome.upper()}: {OUTCOME_WORDS[outcome]}{style.reset}"]
     return "\n".join(lines)
 
 

@@ -127,7 +127,7 @@ def card_sprites(width: int, height: int) -> tuple[Sprite, ...]:
     return tuple(sprites)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def ring(width: int, height: int, line: int, colour: Colour, strength: float) -> Sprite:
     """A line around a rectangle with round corners, half of it outside, with a faint glow."""
     reach = 2 * line

@@ -16,6 +16,7 @@ from boulanger_env.game import Game
 from boulanger_env.game.cards import N_CARDS, N_RANKS
 from boulanger_env.game.moves import FIRST_CELL
 
+from .ansi import OUTCOME_WORDS
 from .cards import card_sprites, ring, slot
 from .last_move import LastMove, last_move_of
 from .layout import DEFAULT_SIZE, Layout, Rect, layout_of, read_size
@@ -31,10 +32,7 @@ QUIET: Colour = (180, 207, 197)
 ACCENT: Colour = (242, 190, 84)
 ALARM: Colour = (236, 122, 104)
 
-_OUTCOMES = {
-    "won": ("Won", "all 52 cards are home", ACCENT),
-    "stuck": ("Stuck", "no legal move is left", ALARM),
-}
+_OUTCOME_COLOURS = {"won": ACCENT, "stuck": ALARM}
 
 
 class Held(NamedTuple):
@@ -267,7 +265,7 @@ def _lay_banner(picture: Pixels, layout: Layout, outcome: str) -> None:
 
 @lru_cache(maxsize=16)
 def _banner(layout: Layout, outcome: str) -> Sprite:
-    title, words, colour = _OUTCOMES[outcome]
+    title, words, colour = outcome.capitalize(), OUTCOME_WORDS[outcome], _OUTCOME_COLOURS[outcome]
     big, small = max(14, layout.px(36)), max(9, layout.px(17))
     width = max(text_width(title, big, 0.03), text_width(words, small)) + layout.px(76)
     height = layout.px(104)
