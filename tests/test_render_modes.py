@@ -56,6 +56,7 @@ def test_rgb_array() -> None:
     env = gym.make("Boulanger-C4-v0", render_mode="rgb_array", render_size=SMALL)
     assert env.metadata["render_fps"] == 4
     _, info = env.reset(seed=3)
+    env.action_space.seed(3)
     frames = [env.render()]
     for _ in range(10):
         *_, info = env.step(env.action_space.sample(info["action_mask"]))
