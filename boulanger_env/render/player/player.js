@@ -9,7 +9,7 @@
   const SYMBOLS = "♠♥♦♣";
   const OUTCOMES = { won: "won", stuck: "stuck", illegal: "ended by an illegal action", truncated: "cut off at the step limit" };
   // The table, in units of a hundredth of a card's width.
-  const CARD = 100, TALL = 140, GAP = 9, FAN = 36, TOP = 36, COLUMNS_TOP = TOP + TALL + 40, MARGIN = 10;
+  const CARD = 100, TALL = 140, GAP = 9, FAN = 34, LEAST_FAN = 29, TOP = 36, COLUMNS_TOP = TOP + TALL + 40, MARGIN = 10;
   const WIDTH = 8 * CARD + 7 * GAP + 2 * MARGIN;
 
   const $ = (id) => document.getElementById(id);
@@ -50,8 +50,8 @@
       ...(turned ? { transform: `rotate(180 ${x} ${y})` } : {}),
     }));
     picture.append(svg("rect", { class: "paper", x: 2, y: 2, width: CARD - 4, height: TALL - 4, rx: 9 }));
-    picture.append(svg("text", { x: 9, y: 32, "font-size": 33, ...(rank === 9 ? { textLength: 36, lengthAdjust: "spacingAndGlyphs" } : {}) }, RANKS[rank]));
-    pip(78, 21, 25);
+    picture.append(svg("text", { x: 9, y: 28, "font-size": 31, ...(rank === 9 ? { textLength: 34, lengthAdjust: "spacingAndGlyphs" } : {}) }, RANKS[rank]));
+    pip(79, 17, 22);
     if (rank >= 10) {
       picture.append(svg("rect", { class: "frame", x: 18, y: 44, width: 64, height: 86, rx: 5 }));
       picture.append(svg("path", { class: "crown", d: CROWNS[rank - 10] }));
@@ -89,7 +89,8 @@
   function layTable() {
     let tallest = 7;
     for (const position of positions) for (const place of position) if (place < CELLS) tallest = Math.max(tallest, place % HEIGHT + 1);
-    fan = Math.min(FAN, 432 / (tallest - 1));
+    // The index of a card that others lie on stays in sight.
+    fan = Math.min(FAN, Math.max(LEAST_FAN, 460 / (tallest - 1)));
     const height = COLUMNS_TOP + (tallest - 1) * fan + TALL + MARGIN;
     const table = $("table");
     table.style.aspectRatio = `${WIDTH} / ${height}`;
