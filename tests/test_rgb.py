@@ -259,6 +259,15 @@ def test_a_painter_draws_what_a_new_one_would() -> None:
         assert np.array_equal(painter.paint(game), render_rgb(game, SMALL))
 
 
+def test_a_painter_takes_games_with_more_and_fewer_cells() -> None:
+    painter = TablePainter(SMALL)
+    for n_cells in (4, 1, 2, 4):
+        game = Game.from_code(f"MS-C{n_cells}-617")
+        for text in ("78", "7a"):
+            game.push(game.parse_move(text))
+        assert np.array_equal(painter.paint(game), render_rgb(game, SMALL))
+
+
 def test_held_cards_leave_no_trace() -> None:
     painter, game = TablePainter(SMALL), tables.solved_game(4, 43)
     plain = painter.paint(game)
