@@ -20,9 +20,9 @@ from boulanger_env.deals import draw_bk1_number, format_code
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.moves import TO_CELL, TO_FOUNDATION
 from boulanger_env.render import render_ansi
+from boulanger_env.render.ansi import CLEAR_SCREEN
 
 PROMPT = "move (h: help): "
-CLEAR_SCREEN = "\x1b[2J\x1b[H"
 
 HELP = """\
 Fill the four foundations from ace to king. A card goes onto the next higher
@@ -64,12 +64,14 @@ class Session:
         note: what there is to tell the player, "" for nothing.
         done: whether the player has quit.
         unsaved: the error that kept the game from being saved last time, or None.
+        path: the file in which the game was saved last; it is a replay.
     """
 
     def __init__(self, start: Game, moves: Sequence[int] = ()) -> None:
         self.done = False
         self.note = ""
         self.unsaved: OSError | None = None
+        self.path: Path | None = None
         self._begin(start, moves)
 
     def _begin(self, start: Game, moves: Sequence[int] = ()) -> None:
@@ -83,13 +85,10 @@ class Session:
         self.store()
 
     def store(self) -> None:
-        """Save the game; one that is won has nothing left to go on with."""
+        """Save the game."""
         self.unsaved = None
         try:
-            if self.game.is_won:
-                saves.path_of(self._start).unlink(missing_ok=True)
-            else:
-                saves.save(self._start, self._moves)
+            self.path = saves.save(self._start, self._moves)
         except OSError as error:
             self.unsaved = error
 
@@ -263,10 +262,22 @@ def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = Fa
             session.enter(input(PROMPT))
     except (EOFError, KeyboardInterrupt):
         print()
+    finish(session)
+
+
+def finish(session: Session) -> None:
+    """Save the game one last time and take leave.
+
+    Raises:
+        SavedGameError: the game could not be saved.
+    """
     session.store()
     if session.unsaved:
         raise saves.SavedGameError(f"the game could not be saved: {session.unsaved}")
-    print("Well played." if session.game.is_won else "The game is kept: boulanger play goes on with it.")
+    if session.game.is_won:
+        print(f"Well played. To see it again: boulanger replay {session.path}")
+    else:
+        print("The game is kept: boulanger play goes on with it.")
 
 
 def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:

@@ -1,22 +1,20 @@
-"""Games that a person plays in the terminal, kept as one small JSON file each.
+"""Games that a person plays, kept as one replay file each, and where they lie.
 
-A file holds how the game began, a code or a text board, and the ids of the moves that stand, so that a game
-comes back with its score and its undo history.
+A game under way is the replay of the moves that stand, so that it comes back with its score and its undo history. One
+that is won moves to the folder ``won``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from boulanger_env.files import write_text
-from boulanger_env.game import BoulangerError, Game, Move
+from boulanger_env.game import BoulangerError, Game
+from boulanger_env.game.moves import UNDO
+from boulanger_env.replay import Replay, ReplayError, replay_of
 
-FORMAT = "boulanger-env saved game 1"
 FOLDER_VARIABLE = "BOULANGER_STATE"
 _ADVICE = "the file is left as it is: move it away, or start another game with boulanger play --new"
 
@@ -57,20 +55,27 @@ def newest() -> Path | None:
     return max(folder().glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
-def save(start: Game, moves: Sequence[int]) -> None:
+def save(start: Game, moves: Sequence[int]) -> Path:
     """Write a game's file; an earlier one is replaced only once the new one is complete.
 
     Args:
         start: the game before its first move.
         moves: the ids of the moves that stand.
 
+    Returns:
+        Where the file is: a game that is won moves to the folder ``won``.
+
     Raises:
         OSError: the file cannot be written.
     """
-    origin = {"code": start.code} if start.code else {"board": str(start), "n_cells": start.n_cells}
-    path = path_of(start)
+    replay = replay_of(start, moves)
+    under_way = path_of(start)
+    path = under_way.parent / "won" / under_way.name if replay.end.is_won else under_way
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_text(path, json.dumps({"format": FORMAT, **origin, "moves": list(moves)}))
+    replay.save(path)
+    if path != under_way:
+        under_way.unlink(missing_ok=True)
+    return path
 
 
 def load(path: Path) -> tuple[Game, list[int]]:
@@ -84,33 +89,13 @@ def load(path: Path) -> tuple[Game, list[int]]:
         OSError: the file cannot be read.
     """
     try:
-        start, moves = _read(json.loads(path.read_text(encoding="utf-8")))
-    except BoulangerError as error:
-        raise SavedGameError(f"saved game {path}: {error}; {_ADVICE}") from None
-    except (ValueError, RecursionError) as error:
-        raise SavedGameError(f"saved game {path} is not JSON: {error}; {_ADVICE}") from None
-    if path.name != path_of(start).name:
-        raise SavedGameError(f"saved game {path} is really {start.code or 'a board'}; {_ADVICE}")
-    return start, moves
-
-
-def _read(content: Any) -> tuple[Game, list[int]]:
-    """Make a game of a file's content, trusting nothing."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise SavedGameError(f"it does not say that its format is {FORMAT!r}")
-    if "code" in content:
-        start = Game.from_code(content["code"])
-    elif isinstance(content.get("board"), str) and type(content.get("n_cells")) is int:
-        start = Game.from_text(content["board"], content["n_cells"])
-    else:
-        raise SavedGameError("it has neither a code nor a board with its n_cells")
-    moves = content.get("moves")
-    if not isinstance(moves, list) or any(type(move) is not int for move in moves):
-        raise SavedGameError("its moves are not a list of action ids")
-    game = start.copy()
-    for number, action in enumerate(moves, 1):
-        try:
-            game.push(Move.from_id(action))
-        except BoulangerError as error:
-            raise SavedGameError(f"move {number} of {len(moves)}: {error}") from None
-    return start, moves
+        replay = Replay.load(path)
+    except ReplayError as error:
+        raise SavedGameError(f"{error}; {_ADVICE}") from None
+    if replay.settings is not None or UNDO in replay.actions:
+        raise SavedGameError(
+            f"{path} is an agent's episode, with illegal moves or undo among its actions; {_ADVICE}"
+        )
+    if path.name != path_of(replay.start).name:
+        raise SavedGameError(f"{path} is really {replay.start.code or 'a board'}; {_ADVICE}")
+    return replay.start, list(replay.actions)

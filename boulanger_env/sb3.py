@@ -58,11 +58,12 @@ class BoulangerVecEnv(VecEnv):
         if fixed:
             raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
         self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
-        self.metadata = {"render_modes": self.batch.metadata["render_modes"]}
         self._started = time.time()
         self._masks: NDArray[np.bool_] | None = None
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
         super().__init__(num_envs, self.batch.single_observation_space, self.batch.single_action_space)
+        # Without it VecVideoRecorder would show 30 moves a second.
+        self.metadata = {**self.metadata, "render_fps": self.batch.metadata["render_fps"]}
 
     def reset(self) -> Observation:
         """Start an episode in every game, with the seeds and codes that ``seed`` and ``set_options`` left.
@@ -139,10 +140,13 @@ class BoulangerVecEnv(VecEnv):
         self.batch.close()
 
     def render(self, mode: str | None = None) -> Any:
-        """The games as texts with ``render_mode="ansi"``; other modes as in Stable-Baselines3."""
-        if mode is None and self.render_mode == "ansi":
-            return self.batch.render()
-        return super().render(mode)
+        """The games as texts (``render_mode="ansi"``), in one picture (``"rgb_array"``) or in the window (``"human"``).
+
+        The picture is that of :meth:`BoulangerVectorEnv.render_together`; ``VecVideoRecorder`` films it.
+        """
+        if mode not in (None, self.render_mode):
+            return super().render(mode)
+        return self.batch.render_together() if self.render_mode == "rgb_array" else self.batch.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """An attribute of the batch, once for each game that ``indices`` name (all by default).
@@ -191,8 +195,9 @@ class BoulangerVecEnv(VecEnv):
         return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """No images: this environment draws text."""
-        return [None] * self.num_envs
+        """A picture of each game with ``render_mode="rgb_array"``, else no pictures."""
+        images: Sequence[Any] | None = self.batch.render() if self.render_mode == "rgb_array" else None
+        return [None] * self.num_envs if images is None else images
 
     def _codes(self) -> dict[str, Any] | None:
         """The batch's reset options for those of ``set_options``."""

@@ -1,18 +1,23 @@
 """Draw every picture of the documentation anew: ``python docs/make_pictures.py``.
 
-A picture is the board that ``render_ansi`` draws, as an SVG: no fonts to fetch, and the same bytes wherever it is
-made, so that a test can tell when one is out of date.
+The terminal's board is an SVG: no fonts to fetch, and the same bytes wherever it is made. Tables are PNG and GIF files
+of the package's own pictures. A test tells when one is out of date.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from boulanger_env import Game
-from boulanger_env.render import render_ansi
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from boulanger_env import BoulangerVectorEnv, Game
+from boulanger_env.render import render_ansi, render_rgb, write_gif
 
 FOLDER = Path(__file__).parent / "images"
 
@@ -71,24 +76,64 @@ def _word(word: re.Match[str], column: int, row: int, codes: set[str]) -> str:
     )
 
 
+def played(moves: str = MOVES) -> Game:
+    """A game under way."""
+    game = Game.from_code(CODE)
+    for move in moves.split():
+        game.push(game.parse_move(move))
+    return game
+
+
 def board() -> str:
     """A game under way, as ``render_mode="ansi"`` shows it."""
-    game = Game.from_code(CODE)
-    for move in MOVES.split():
-        game.push(game.parse_move(move))
+    game = played()
     return terminal_svg(render_ansi(game, color=True), f"The board of {CODE} after {game.moves} moves")
 
 
-PICTURES = {"board.svg": board}
+def table() -> NDArray[np.uint8]:
+    """The same, as ``render_mode="rgb_array"`` shows it."""
+    return render_rgb(played(), (1440, 960))
+
+
+def batch() -> NDArray[np.uint8]:
+    """Four games of a batch in one picture."""
+    envs = BoulangerVectorEnv(4, render_size=(1440, 960))
+    envs.reset(seed=0)
+    for _ in range(10):
+        # The last action that is legal sends a card home, where one can go.
+        masks = envs.action_masks()
+        envs.step(masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1))
+    return envs.render_together()
+
+
+def film(path: Path) -> None:
+    """The game from its start."""
+    game, actions = Game.from_code(CODE), []
+    for text in MOVES.split():
+        move = game.parse_move(text)
+        actions.append(move.id)
+        game.push(move)
+    write_gif(path, Game.from_code(CODE), actions, size=(600, 400), fps=3)
+
+
+TEXTS: dict[str, Callable[[], str]] = {"board.svg": board}
+"""File name -> what draws it, the same bytes everywhere."""
+PICTURES: dict[str, Callable[[], NDArray[np.uint8]]] = {"table.png": table, "batch.png": batch}
 """File name -> what draws it."""
+FILMS: dict[str, Callable[[Path], None]] = {"game.gif": film}
+"""File name -> what writes it."""
 
 
 def main() -> int:
     """Write every picture."""
     FOLDER.mkdir(exist_ok=True)
-    for name, draw in PICTURES.items():
+    for name, draw in TEXTS.items():
         (FOLDER / name).write_text(draw(), encoding="utf-8", newline="\n")
-        print(FOLDER / name)
+    for name, paint in PICTURES.items():
+        Image.fromarray(paint()).save(FOLDER / name, optimize=True)
+    for name, write in FILMS.items():
+        write(FOLDER / name)
+    print(*sorted(FOLDER / name for name in (*TEXTS, *PICTURES, *FILMS)), sep="\n")
     return 0
 
 

@@ -45,6 +45,8 @@ def kernel_cache() -> Path:
 # Numba reads the variable when it is imported. Set in the environment, it reaches the processes that tests start.
 assert "numba" not in sys.modules, "NUMBA_CACHE_DIR must be set before numba is imported"
 os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
+# No test opens a window on anybody's screen.
+os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -18,9 +18,9 @@ PACKAGE = ROOT / "boulanger_env"
 LAYERS = [
     {"game"},
     {"deals", "solver", "render", "files"},
-    {"envs", "wrappers"},
+    {"envs", "wrappers", "replay"},
     {"agents", "benchmark", "sb3", "minari", "rllib", "training"},
-    {"cli", "play", "saves", "__main__"},
+    {"cli", "play", "play_window", "saves", "__main__"},
 ]
 LAYER = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 CORE = 3  # layers that need nothing but numpy, numba and gymnasium
@@ -30,7 +30,12 @@ ONLY_IN = {
     "minari": {"minari"},
     "ray": {"rllib", "benchmark"},
     "typer": {"cli", "play"},
+    "PIL": {"render"},
+    "pygame": {"render"},
+    "imageio_ffmpeg": {"render"},
 }
+# The one file of the core that needs a library of an extra as soon as it is imported.
+NEEDS_AT_ONCE = {"render/pillow.py": {"PIL"}}
 HEAVY = [
     "torch",
     "stable_baselines3",
@@ -136,6 +141,7 @@ def test_the_core_needs_its_three_libraries_only() -> None:
             allowed = {"numpy", "numba", "boulanger_env"} | (
                 {"gymnasium"} if LAYER[part] == CORE - 1 else set()
             )
+            allowed |= NEEDS_AT_ONCE.get(path.relative_to(PACKAGE).as_posix(), set())
             assert roots - sys.stdlib_module_names <= allowed, path
 
 

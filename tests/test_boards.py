@@ -402,12 +402,3 @@ def test_games_as_objects() -> None:
     assert game.legal_mask().any()
     assert game.legal_mask().dtype == np.int8
     assert game.legal_mask().shape == (780,)
-
-
-def test_html_shows_the_board() -> None:
-    html = DEAL_1._repr_html_()
-    for column in DEAL_1.columns:
-        for card in column:
-            name = NAMES[card]
-            assert name in html
-            assert (f">{name}</span>" in html) == (name[1] in "HD")

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 from boulanger_env import Game, Move, cli, saves
 from boulanger_env import play as play_module
 from boulanger_env.play import Session, open_session
+from boulanger_env.replay import Replay, replay_of
+from boulanger_env.replay.format import FORMAT
 
 SOLUTIONS = Path(__file__).parent / "data" / "peer_solutions.jsonl"
 BOARD = str(Game.from_code("MS-C4-1"))
@@ -220,15 +222,19 @@ def test_play_to_a_win(state: Path) -> None:
     output = run("play", solution["code"], typed=f"{typed}\nq\n")
     assert f"score {solution['score']}   moves {len(solution['moves'])}   home 52/52" in output
     assert "WON: all 52 cards are home" in output
-    assert output.endswith("Well played.\n")
-    assert list(state.iterdir()) == []
+    path = state / "won" / f"{solution['code']}.json"
+    assert output.endswith(f"Well played. To see it again: boulanger replay {path}\n")
+    assert list(state.iterdir()) == [path.parent]
+    replay = Replay.load(path)
+    assert (replay.outcome, replay.end.score) == ("won", solution["score"])
+    assert "# won: 52 cards home" in run("replay", str(path))
 
 
 def test_a_win_can_be_undone_and_is_then_saved_again(state: Path) -> None:
     solution = json.loads(SOLUTIONS.read_text().splitlines()[0])
     session = begin(solution["code"], " ".join(str(Move(*move)) for move in solution["moves"]))
     assert session.game.is_won
-    assert not list(state.iterdir())
+    assert not list(state.glob("*.json"))
     session.enter("u")
     assert open_session().game == session.game
 
@@ -354,11 +360,17 @@ def test_a_save_is_small_and_readable(state: Path) -> None:
     begin("MS-C4-1", "6a 6b")
     (path,) = state.iterdir()
     assert path.name == "MS-C4-1.json"
-    assert json.loads(path.read_text()) == {"format": saves.FORMAT, "code": "MS-C4-1", "moves": [733, 733]}
+    assert len(path.read_text().splitlines()) == 8
+    assert Replay.load(path) == replay_of(Game.from_code("MS-C4-1"), [733, 733])
+
+
+VALID = {"format": FORMAT, "code": "MS-C4-1", "actions": [733], "outcome": None, "score": 0, "cards_home": 0}
 
 
 def valid(**changes: object) -> bytes:
-    return json.dumps({"format": saves.FORMAT, "code": "MS-C4-1", "moves": [733], **changes}).encode()
+    return json.dumps(
+        {key: value for key, value in {**VALID, **changes}.items() if value != "absent"}
+    ).encode()
 
 
 @pytest.mark.parametrize(
@@ -366,7 +378,7 @@ def valid(**changes: object) -> bytes:
     [
         (b"", "not JSON"),
         (valid()[:-4], "not JSON"),
-        (b"\xff\xfe\x00", "not JSON"),
+        (b"\xff\xfe\x00", "is no replay"),
         (b"[" * 100_000, "not JSON"),
         (b"[1, 2]", "format"),
         (b"null", "format"),
@@ -374,19 +386,14 @@ def valid(**changes: object) -> bytes:
         (valid(code="MS-C4-0"), "MS-C4-0"),
         (valid(code=7), "7 is not a game code"),
         (valid(code="MS-C4-2"), "is really MS-C4-2"),
-        (json.dumps({"format": saves.FORMAT, "moves": []}).encode(), "neither a code nor a board"),
-        (json.dumps({"format": saves.FORMAT, "board": BOARD, "n_cells": 4.0}).encode(), "neither a code"),
-        (json.dumps({"format": saves.FORMAT, "board": BOARD, "n_cells": 3}).encode(), "4, 2 or 1 cells"),
-        (json.dumps({"format": saves.FORMAT, "board": "7H", "n_cells": 4}).encode(), "columns"),
-        (valid(moves=None), "action ids"),
-        (valid(moves={"0": 733}), "action ids"),
-        (valid(moves=["6a"]), "action ids"),
-        (valid(moves=[True]), "action ids"),
-        (valid(moves=[733.0]), "action ids"),
-        (valid(moves=[780]), "move 1 of 1"),
-        (valid(moves=[733, -1]), "move 2 of 2"),
-        (valid(moves=[10**30]), "move 1 of 1"),
-        (valid(moves=[733, 741, 733]), "move 2 of 3: 6h is not legal"),
+        (valid(code="absent"), "neither a code nor a board"),
+        (valid(code="absent", board=BOARD, n_cells=4.0), "neither a code"),
+        (valid(code="absent", board=BOARD, n_cells=3), "4, 2 or 1 cells"),
+        (valid(code="absent", board="7H", n_cells=4), "columns"),
+        (valid(actions=["6a"]), "action 1: '6a' is not an action"),
+        (valid(actions=[733, 741, 733]), "step 2 of 3: 6h is not legal"),
+        (valid(actions=[733, 780]), "undo among its actions"),
+        (valid(settings={}, rewards=[0]), "an agent's episode"),
     ],
 )
 def test_a_damaged_save_is_named_and_left_as_it_is(state: Path, content: bytes, wrong: str) -> None:

@@ -7,10 +7,12 @@ import doctest
 import importlib.util
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -156,8 +158,57 @@ def test_every_agent_is_described() -> None:
         assert f"| `{name}` |" in text
 
 
-def test_pictures_are_up_to_date() -> None:
+OUTDATED = "is not what the code draws now: run python docs/make_pictures.py"
+
+
+def alike(kept: Any, drawn: Any) -> bool:
+    """Whether two pictures differ by no more than the rounding of edges."""
+    if kept.shape != drawn.shape:
+        return False
+    apart = np.abs(kept.astype(np.int16) - drawn)
+    return bool(apart.mean() < 0.2 and (apart > 64).mean() < 0.0002)
+
+
+def test_pictures_are_up_to_date(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    from PIL import Image
+
     pictures = docs_module("make_pictures")
-    for name, draw in pictures.PICTURES.items():
-        drawn = (pictures.FOLDER / name).read_text(encoding="utf-8")
-        assert drawn == draw(), f"{name} is not what the code draws now: run python docs/make_pictures.py"
+    for name, draw in pictures.TEXTS.items():
+        assert (pictures.FOLDER / name).read_text(encoding="utf-8") == draw(), f"{name} {OUTDATED}"
+    for name, paint in pictures.PICTURES.items():
+        with Image.open(pictures.FOLDER / name) as kept:
+            assert alike(np.asarray(kept.convert("RGB")), paint()), f"{name} {OUTDATED}"
+    for name, write in pictures.FILMS.items():
+        write(tmp_path / name)
+        with Image.open(pictures.FOLDER / name) as kept, Image.open(tmp_path / name) as drawn:
+            assert kept.n_frames == drawn.n_frames, f"{name} {OUTDATED}"
+            for frame in range(kept.n_frames):
+                kept.seek(frame)
+                drawn.seek(frame)
+                shown = [np.asarray(film.convert("RGB")) for film in (kept, drawn)]
+                assert alike(*shown), f"{name}, frame {frame}, {OUTDATED}"
+
+
+def test_every_picture_is_shown_and_made_by_the_script() -> None:
+    pictures = docs_module("make_pictures")
+    made = {
+        *pictures.TEXTS,
+        *pictures.PICTURES,
+        *pictures.FILMS,
+        *docs_module("make_screenshots").SCREENSHOTS,
+    }
+    assert made == {path.name for path in pictures.FOLDER.iterdir()}
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert set(re.findall(r"images/([\w.-]+)", text)) == made
+
+
+def test_pictures_of_the_player_show_the_page_as_it_is_now() -> None:
+    pytest.importorskip("scipy")
+    pictures = docs_module("make_screenshots")
+    page = pictures.player_page()
+    for name in pictures.SCREENSHOTS:
+        source = pictures.source_of((pictures.FOLDER / name).read_bytes())
+        assert source == sha256(page.encode()).hexdigest(), (
+            f"{name} is old: run python docs/make_screenshots.py"
+        )

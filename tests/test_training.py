@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 from typer.testing import CliRunner
 
+from boulanger_env import BoulangerEnv
 from boulanger_env.benchmark import Results, as_policy, evaluate
 from boulanger_env.benchmark.models import _draw
 from boulanger_env.cli import app
-from boulanger_env.game import BoulangerError, Game
+from boulanger_env.game import BoulangerError
+from boulanger_env.replay import Replay
 from boulanger_env.training import TrainSettings, job, train
 
 FILES = {
@@ -22,8 +25,8 @@ FILES = {
     "results.json",
     "results.md",
     "learning_curve.png",
-    "replay.txt",
-    "replay_moves.txt",
+    "replay.json",
+    "replay.html",
     "benchmark",
 }
 SMALL = TrainSettings(timesteps=512, n_envs=8, n_steps=16, evaluations=2, max_episode_steps=40)
@@ -74,13 +77,37 @@ def test_results_say_what_was_done(folder: Path) -> None:
         assert results.games[0].code == "MS-C4-1"
 
 
-def test_the_replay_is_a_game_by_the_rules(folder: Path) -> None:
-    lines = (folder / "replay_moves.txt").read_text().splitlines()
-    game = Game.from_code(lines[0].removeprefix("# "))
-    for move in " ".join(lines[1:-1]).split():
-        game.push(game.parse_move(move))
-    assert f"{game.cards_home} cards home, score {game.score}, {game.moves} moves" in lines[-1]
-    assert (folder / "replay.txt").read_text().count(game.code or "") == game.moves + 1
+def test_the_replay_is_the_best_game_of_the_benchmark(folder: Path) -> None:
+    replay = Replay.load(folder / "replay.json")
+    rows = Results.load(folder / "benchmark" / "trained.json").games
+    best = max((row.won, row.cards_home, -row.moves) for row in rows)
+    assert (replay.outcome == "won", replay.end.cards_home, -replay.end.moves) == best
+    assert replay.settings is not None
+    assert replay.settings["prune"] is True
+    assert json.loads((folder / "results.json").read_text())["replay"] == replay.start.code
+    assert (folder / "replay.html").read_text() == replay.to_html()
+
+
+def test_the_replay_says_what_the_model_thought(folder: Path) -> None:
+    replay = Replay.load(folder / "replay.json")
+    model = MaskablePPO.load(folder / "model.zip", device="cpu")
+    env = BoulangerEnv(observation="cards", prune=True)
+    observation, info = env.reset(options={"code": replay.start.code})
+    for action, annotation in list(zip(replay.actions, replay.annotations, strict=True))[:5]:
+        tensor, _ = model.policy.obs_to_tensor({key: value[None] for key, value in observation.items()})
+        with torch.no_grad():
+            distribution = model.policy.get_distribution(tensor, info["action_mask"][None] == 1)
+            probabilities = distribution.probs[0].numpy()
+            value = float(model.policy.predict_values(tensor)[0, 0])
+        assert annotation is not None
+        assert annotation.value == pytest.approx(value, abs=1e-5)
+        assert len(annotation.choices) <= 5
+        shares = [share for _, share in annotation.choices]
+        assert shares == pytest.approx(sorted(probabilities)[::-1][: len(shares)], abs=1e-5)
+        for choice, share in annotation.choices:
+            assert info["action_mask"][choice]
+            assert share == pytest.approx(float(probabilities[choice]), abs=1e-5)
+        observation, _, _, _, info = env.step(action)
 
 
 def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, deals: Path) -> None:

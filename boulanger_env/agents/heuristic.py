@@ -12,8 +12,10 @@ from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import BOARD_SIZE, Array
+from boulanger_env.render.html import Annotation
 
 from .base import NO_ACTION, BatchAgent, board_rows
+from .evaluation import evaluate_position
 from .greedy import allowed_moves, choose, first_allowed
 from .lookahead import OPEN, home_action, new_tree, play, search
 from .positions import Visited, position_hash
@@ -69,6 +71,11 @@ class HeuristicAgent(BatchAgent):
         self._plan_keys = np.zeros((0, LONGEST_PLAN + 1), np.uint64)
         self._plan_state = np.zeros((0, 2), np.int64)  # the next move of the plan, and how many it has
         self._tree = new_tree(self.nodes, 0)
+
+    def annotate(self, observation: Any, masks: NDArray[Any], info: Any) -> list[Annotation]:
+        """The hand-written value of each position, for replays."""
+        boards = board_rows(observation, len(masks))
+        return [Annotation(value=float(evaluate_position(board))) for board in boards]
 
     def _grow(self, n: int) -> None:
         more = max(0, n - len(self._plans))

@@ -11,6 +11,7 @@ from pathlib import Path
 from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.replay.recording import Games
 
 from .evaluate import Progress, evaluate
 from .policies import as_policy
@@ -29,6 +30,8 @@ def bench(
     seed: int = 0,
     sample: bool = False,
     output: str | os.PathLike[str] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    record_games: Games = "losses",
     as_markdown: bool = False,
     color: bool | None = None,
 ) -> list[Results]:
@@ -42,6 +45,8 @@ def bench(
         sample: models draw their actions by their probabilities, instead of taking the likeliest.
         output: where to save: with one agent a JSON file; with several a folder, which gets ``NAME.json`` for each.
             An agent's file is written as soon as it has played.
+        record: a folder for replays of the games; with several agents it gets a folder ``NAME`` for each.
+        record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
 
@@ -66,7 +71,17 @@ def bench(
     results = []
     with _progress(len(deal_set)) as start:
         for policy, file in zip(policies, files, strict=True):
-            results.append(evaluate(policy, deal_set, seed=seed, progress=start(policy.name)))
+            replays = None if record is None else Path(record, policy.name if len(names) > 1 else "")
+            results.append(
+                evaluate(
+                    policy,
+                    deal_set,
+                    seed=seed,
+                    progress=start(policy.name),
+                    record=replays,
+                    record_games=record_games,
+                )
+            )
             if file is not None:
                 results[-1].save(file)
     text = f"{markdown(results)}\n{caption(results)}\n" if as_markdown else _for_terminal(results, color)

@@ -14,8 +14,10 @@ from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerVectorEnv
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.replay.recording import Games
 
-from .policies import Policy, as_policy
+from .policies import Policy, as_policy, first_of
+from .recording import Record, Recording
 from .results import GameRow, Results
 from .statistics import scipy_stats
 
@@ -41,6 +43,8 @@ def evaluate(
     name: str | None = None,
     batch_size: int = 64,
     progress: Progress | None = None,
+    record: Record | None = None,
+    record_games: Games = "all",
     **settings: Any,
 ) -> Results:
     """Play every deal once.
@@ -56,6 +60,9 @@ def evaluate(
         name: what to report the policy under, instead of its own name.
         batch_size: games played at a time, where the policy takes batches.
         progress: called after each game.
+        record: keep games as replays: a folder for their files, or a function that is called with each ``Replay``, in
+            the order in which they end.
+        record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first of the deals.
         settings: keywords of ``BoulangerEnv``: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
             ``observation`` and ``prune``. What is left out is what the policy asks for, else the default.
 
@@ -82,7 +89,9 @@ def evaluate(
         for key, value in {**_SETTINGS, **wanted, **settings}.items()
     }
     player.start(checked_seed(seed))
-    rows = _play(player, deal_set, int(batch_size) if player.batched else 1, rules, progress)
+    slots = min(int(batch_size) if player.batched else 1, len(deal_set))
+    recording = None if record is None else Recording(record, record_games, player, deal_set, slots, rules)
+    rows = _play(player, deal_set, slots, rules, progress, recording)
     from boulanger_env import __version__
 
     return Results(
@@ -98,10 +107,15 @@ def evaluate(
 
 
 def _play(
-    player: Policy, deals: DealSet, batch_size: int, settings: dict[str, Any], progress: Progress | None
+    player: Policy,
+    deals: DealSet,
+    n: int,
+    settings: dict[str, Any],
+    progress: Progress | None,
+    recording: Recording | None,
 ) -> list[GameRow]:
     """Play the deals, a batch at a time; a slot whose game ends takes the next deal at once."""
-    n, total = min(batch_size, len(deals)), len(deals)
+    total = len(deals)
     envs = BoulangerVectorEnv(n, autoreset_mode=AutoresetMode.DISABLED, **settings)
     rows: list[GameRow | None] = [None] * total
     playing = np.arange(n)  # the deal in each slot; beyond the last one, a slot has nothing left to do
@@ -115,13 +129,20 @@ def _play(
         actions = masks.argmax(1)
         # A game that nobody plays is shown to the policy as one that has ended.
         shown = np.where(idle[:, None], np.int8(1), masks) if idle.any() else masks
+        if recording is not None:
+            recording.before(observation, shown, info)
         actions[~idle] = _act(player, observation, shown, info)[~idle]
-        observation, _, terminated, truncated, info = envs.step(actions)
+        observation, rewards, terminated, truncated, info = envs.step(actions)
         ended = terminated | truncated
+        if recording is not None:
+            recording.after(actions, rewards)
         if not ended.any():
             continue
         for slot in np.flatnonzero(ended & ~idle).tolist():
-            rows[playing[slot]] = _row(deals[int(playing[slot])], envs, slot, info)
+            number = int(playing[slot])
+            row = rows[number] = _row(deals[number], envs, slot, info)
+            if recording is not None:
+                recording.ended(slot, number, row.outcome)
             playing[slot] = following
             following += 1
             done += 1
@@ -148,20 +169,13 @@ def _act(
     if player.batched:
         given = player.act(observation, masks, info)
     else:
-        given = [player.act(_first(observation), masks[0], _first(info))]
+        given = [player.act(first_of(observation), masks[0], first_of(info))]
     actions = np.asarray(given)
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise BoulangerError(
             f"policy {player.name} gave {given!r} as the actions of {len(masks)} games: an action is one integer"
         )
     return actions.astype(np.int64)
-
-
-def _first(batch: Any) -> Any:
-    """The first game's part of an observation or info."""
-    if not isinstance(batch, dict):
-        return batch[0]
-    return {key: rows[0] for key, rows in batch.items() if not key.startswith("_")}
 
 
 def _row(code: str, envs: BoulangerVectorEnv, slot: int, info: dict[str, Any]) -> GameRow:

@@ -16,6 +16,10 @@ from boulanger_env.envs.sampling import stream_state
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.jit import kernel
 from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.render.html import Annotation
+
+TOLD, LEAST_TOLD = 5, 0.0005
+"""How many of the likeliest actions an annotation has at most, and the least probability worth telling."""
 
 
 class ModelPlayer:
@@ -71,6 +75,12 @@ class ModelPlayer:
             given = {"action_masks": legal} if self._masked else {}
             actions, _ = self._model.predict(observation, deterministic=True, **given)
             return np.asarray(actions, np.int64).reshape(len(masks))
+        drawn = np.empty(len(masks), np.int64)
+        _draw(self._probabilities(observation, legal)[0], legal, self._states, drawn)
+        return drawn
+
+    def _probabilities(self, observation: Any, legal: NDArray[np.bool_]) -> tuple[NDArray[Any], Any]:
+        """Masked probabilities ``(n, actions)`` and the observation as the model takes it."""
         policy = self._model.policy
         policy.set_training_mode(False)
         tensor, _ = policy.obs_to_tensor(observation)
@@ -79,9 +89,30 @@ class ModelPlayer:
         probabilities = getattr(distribution, "probs", None)
         if probabilities is None:
             probabilities = distribution.distribution.probs
-        drawn = np.empty(len(masks), np.int64)
-        _draw(probabilities.detach().cpu().numpy(), legal, self._states, drawn)
-        return drawn
+        return probabilities.detach().cpu().numpy(), tensor
+
+    def annotate(
+        self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]
+    ) -> list[Annotation | None]:
+        """For each game the likeliest actions, as base actions, and the value of the position."""
+        if not (self._masked and hasattr(self._model.policy, "get_distribution")):
+            return [None] * len(masks)
+        boards, legal = board_rows(observation, len(masks)), masks
+        if self._actions < N_ACTIONS:
+            legal = np.empty((len(masks), self._actions), np.int8)
+            _card_masks(boards, masks, legal)
+        probabilities, tensor = self._probabilities(observation, legal.astype(np.bool_))
+        values = self._model.policy.predict_values(tensor).detach().cpu().numpy().reshape(-1)
+        found: list[Annotation | None] = []
+        for row, value, board in zip(probabilities, values.tolist(), boards, strict=True):
+            likeliest = np.argsort(-row, kind="stable")[:TOLD]
+            actions = likeliest.astype(np.int64)
+            if self._actions < N_ACTIONS:
+                _base_actions(np.repeat(board[None], len(actions), 0), actions)
+            shares = np.minimum(row[likeliest].astype(np.float64), 1)
+            choices = zip(actions.tolist(), shares.tolist(), strict=True)
+            found.append(Annotation(tuple(choice for choice in choices if choice[1] >= LEAST_TOLD), value))
+        return found
 
 
 @kernel

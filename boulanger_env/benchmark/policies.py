@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from boulanger_env.envs import N_FEATURES
 from boulanger_env.envs.action_maps import N_CARD_ACTIONS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.render.html import Annotation
 
 from .models import ModelPlayer
 
@@ -53,6 +54,24 @@ class Policy:
         if hasattr(self.act, "reset"):
             self.act.reset(games=games, slots=slots)
 
+    def annotate(
+        self, observation: Any, masks: NDArray[np.int8], info: Mapping[str, Any]
+    ) -> Sequence[Annotation | None]:
+        """What the policy thinks of each game before it chooses, if it can say that; None where it says nothing."""
+        if not hasattr(self.act, "annotate"):
+            return [None] * len(masks)
+        if self.batched:
+            found: Sequence[Annotation | None] = self.act.annotate(observation, masks, info)
+            return found
+        return [self.act.annotate(first_of(observation), masks[0], first_of(info))]
+
+
+def first_of(batch: Any) -> Any:
+    """The first game's part of an observation or info."""
+    if not isinstance(batch, Mapping):
+        return batch[0]
+    return {key: rows[0] for key, rows in batch.items() if not key.startswith("_")}
+
 
 def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> Policy:
     """Whatever can be benchmarked, as a ``Policy``.
@@ -61,7 +80,9 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> 
         policy: an agent's name (``"greedy"``); a MaskablePPO model's ``.zip``; a model of Stable-Baselines3 or
             sb3-contrib; an agent; or any callable ``(observation, mask, info) -> action``. A callable is called for
             one game at a time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that
-            it wants; its methods ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``.
+            it wants; its methods ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``. A method
+            ``annotate(observation, mask, info)`` tells what it thinks before it chooses, as an ``Annotation`` or None
+            (for batches: one for each game), for the games that are recorded; it must not change what is chosen.
         name: what to report it under, instead of its own name.
         sample: a model draws its actions by their probabilities, instead of taking the likeliest. A policy that was
             trained by sampling can go round in circles when it only ever takes the likeliest.

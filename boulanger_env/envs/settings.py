@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from boulanger_env.deals import DealSet, as_deal_set, format_code
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.text import check_n_cells
+from boulanger_env.render.layout import read_size
+from boulanger_env.render.view import RENDER_MODES
 
 from .observations import observation_space
 from .rewards import Reward, as_reward
@@ -23,7 +25,6 @@ Deals = str | DealSet | Sequence[str] | None
 
 ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
 DEAL_ORDERS = ("random", "sequential")
-RENDER_MODES = ("ansi",)
 
 
 class DealSource:
@@ -68,11 +69,22 @@ class Settings:
     prune: bool
     max_episode_steps: int
     render_mode: str | None
+    render_size: tuple[int, int]
 
     @property
     def n_actions(self) -> int:
         """780, or 781 with undo."""
         return N_ACTIONS + self.allow_undo
+
+    def episode_keywords(self) -> dict[str, Any]:
+        """The keywords that decide what the actions of an episode bring, as plain values."""
+        return {
+            "reward": {event: float(value) for event, value in asdict(self.reward).items()},
+            "illegal_action": next(k for k, v in ILLEGAL_ACTIONS.items() if v == self.illegal_action),
+            "allow_undo": self.allow_undo,
+            "prune": self.prune,
+            "max_episode_steps": self.max_episode_steps,
+        }
 
     def action_space(self) -> spaces.Discrete:
         """``Discrete(780)``, or 781 with undo."""
@@ -95,6 +107,7 @@ def read_settings(
     prune: bool,
     max_episode_steps: int,
     render_mode: str | None,
+    render_size: Sequence[int],
 ) -> Settings:
     """Check an environment's keywords.
 
@@ -125,6 +138,7 @@ def read_settings(
         prune=bool(prune),
         max_episode_steps=int(max_episode_steps),
         render_mode=render_mode,
+        render_size=read_size(render_size),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -16,11 +16,12 @@ from boulanger_env.game.jit import kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO, Move, action_id
 from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
-from boulanger_env.render.ansi import render_ansi
+from boulanger_env.render.layout import DEFAULT_SIZE
+from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .observations import N_FEATURES, Observation, cards_of, write_features
 from .rewards import Reward
-from .settings import RENDER_MODES, Deals, read_settings
+from .settings import Deals, read_settings
 from .stepping import OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 RESET_OPTIONS = ("code", "board", "game")
@@ -112,7 +113,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `allow_undo` | `False` | adds action 780; it reaches 100 moves back |
     | `prune` | `False` | the mask leaves out moves to equivalent positions; playing them stays legal |
     | `max_episode_steps` | 500 | actions before truncation |
-    | `render_mode` | `None` | `"ansi"` |
+    | `render_mode` | `None` | `"ansi"` (text), `"rgb_array"` (pictures), `"human"` (a window) |
+    | `render_size` | `(960, 640)` | width and height of pictures and the window, in pixels |
 
     `gym.make` keeps a keyword named `max_episode_steps` to itself, for a `TimeLimit` around the environment, whose
     truncations lack `outcome`, `code` and `is_success`. `BoulangerEnv(...)` and `gym.make_vec` take it as described.
@@ -135,7 +137,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     ((2076,), 9, 'BK1-C4-AAAAA24')
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as in gymnasium.Env
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012 - as in gymnasium.Env
 
     def __init__(
         self,
@@ -150,6 +152,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         prune: bool = False,
         max_episode_steps: int = 500,
         render_mode: str | None = None,
+        render_size: Sequence[int] = DEFAULT_SIZE,
     ) -> None:
         self._settings = read_settings(
             n_cells=n_cells,
@@ -162,8 +165,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             prune=prune,
             max_episode_steps=max_episode_steps,
             render_mode=render_mode,
+            render_size=render_size,
         )
         self.render_mode = render_mode
+        self._view = View(render_mode, self._settings.render_size)
         self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
         self._rewards = self._settings.reward.table()
@@ -237,6 +242,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._steps = 0
         self._state = "playing"
         write_mask(self._board, self._counters, self._settings.allow_undo, self._settings.prune, self._mask)
+        if self.render_mode == "human":
+            self.render()
         return self._observe(), self._info(illegal=False, with_code=True)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -285,21 +292,37 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._state = "over"
             info["outcome"] = OUTCOMES[outcome]
             info["is_success"] = bool(outcome == WON)
+        if self.render_mode == "human":
+            self.render()
         return observation, float(reward), terminated, truncated, info
 
-    def render(self) -> str | None:
-        """The board as text in ``render_mode="ansi"``, else None.
+    def render(self) -> Frame | None:
+        """The board as ``render_mode`` has it.
+
+        Returns:
+            ``"ansi"``: a text; ``"rgb_array"``: a fresh uint8 array ``(height, width, 3)``; ``"human"``: None, and the
+            window shows the game, as it does after each reset and step anyway; once its user has closed it, nothing
+            happens. Without a mode: None, and a warning.
 
         Raises:
+            BoulangerError: there is no display to open a window on.
             gymnasium.error.ResetNeeded: there is no game to draw yet.
         """
         if self.render_mode is None:
             gym.logger.warn(
-                "render() draws nothing without a render_mode: make the environment with render_mode='ansi'"
+                "render() draws nothing without a render_mode: make the environment with render_mode='ansi' or "
+                "'rgb_array'"
             )
             return None
         self._check_reset()
-        return render_ansi(self._live_game())
+        if self.render_mode == "human":
+            self._view.show(lambda _: self._live_game())
+            return None
+        return self._view.draw(self._live_game())
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._view.close()
 
     def _check_reset(self) -> None:
         if self._state == "new":

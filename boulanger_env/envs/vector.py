@@ -27,7 +27,8 @@ from boulanger_env.game.state import (
     N_COUNTERS,
     SCORE,
 )
-from boulanger_env.render.ansi import render_ansi
+from boulanger_env.render.layout import DEFAULT_SIZE
+from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .batch import (
     B_END_ILLEGAL,
@@ -62,7 +63,7 @@ from .batch import (
 from .observations import Observation
 from .outputs import Events, Frames, OutputPool
 from .rewards import Reward
-from .settings import RENDER_MODES, Deals, read_settings
+from .settings import Deals, read_settings
 from .stepping import OUTCOMES, RAISE, RUNNING
 
 _AUTORESET = {
@@ -91,7 +92,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     Args:
         num_envs: games in the batch, n.
-        n_cells: and all other keywords down to ``render_mode``: see :class:`BoulangerEnv`.
+        n_cells: and all other keywords down to ``render_size``: see :class:`BoulangerEnv`.
         autoreset_mode: a member of ``gymnasium.vector.AutoresetMode`` or its value.
         num_threads: threads that share the games; it changes nothing in the results.
         copy: hand out fresh arrays. False: observations, masks, rewards and infos are the same arrays at every
@@ -128,6 +129,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         prune: bool = False,
         max_episode_steps: int = 500,
         render_mode: str | None = None,
+        render_size: Sequence[int] = DEFAULT_SIZE,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
         copy: bool = True,
@@ -144,6 +146,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             prune=prune,
             max_episode_steps=max_episode_steps,
             render_mode=render_mode,
+            render_size=render_size,
         )
         self.num_threads = min(_at_least_one("num_threads", num_threads), self.num_envs)
         self.copy = bool(copy)
@@ -156,10 +159,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             ) from None
         self.metadata = {
             "render_modes": list(RENDER_MODES),
-            "render_fps": 4,
+            "render_fps": RENDER_FPS,
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode = render_mode
+        self._view = View(render_mode, settings.render_size, self.num_envs)
         self.single_action_space = settings.action_space()
         self.single_observation_space = settings.observation_space()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -242,6 +246,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             for i, game in games.items():
                 self._give(i, game)
         self._is_reset = True
+        if self.render_mode == "human":
+            self.render()
         return self._state_of_all(chosen)
 
     def step(
@@ -262,6 +268,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             )
         frames, events, finals = self._outputs.take()
         self._run(self._read_actions(actions), frames, events, finals)
+        if self.render_mode == "human":
+            self.render()
         return (
             frames.observation(),
             events.floats[F_REWARD],
@@ -302,20 +310,48 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             )
         return self._live_game(i).copy()
 
-    def render(self) -> tuple[str, ...] | None:
-        """Every game as text in ``render_mode="ansi"``, else None.
+    def render(self) -> tuple[Frame, ...] | None:
+        """Every game as ``render_mode`` has it, one after the other, as Gymnasium's wrappers want them.
+
+        Returns:
+            ``"ansi"``: texts; ``"rgb_array"``: fresh uint8 arrays ``(height, width, 3)``, each of ``render_size``;
+            ``"human"``: None, and the window shows :meth:`render_together`, as it does after each reset and step.
+            Without a mode: None, and a warning.
+
+        Raises:
+            BoulangerError: there is no display to open a window on.
+            gymnasium.error.ResetNeeded: there are no games to draw yet.
+        """
+        if self.render_mode is None:
+            gym.logger.warn(
+                "render() draws nothing without a render_mode: use render_mode='ansi' or 'rgb_array'"
+            )
+            return None
+        self._check_reset()
+        if self.render_mode == "human":
+            self._view.show(self._live_game)
+            return None
+        return tuple(self._view.draw(self._live_game(i)) for i in range(self.num_envs))
+
+    def render_together(self) -> NDArray[np.uint8]:
+        """The games side by side in one picture, in any ``render_mode``.
+
+        Games get smaller to find room together; in a picture of the default size nine do. Of more, the first are shown.
+
+        Returns:
+            A fresh uint8 array ``(height, width, 3)``, of ``render_size`` as a whole.
 
         Raises:
             gymnasium.error.ResetNeeded: there are no games to draw yet.
         """
-        if self.render_mode is None:
-            gym.logger.warn("render() draws nothing without a render_mode: use render_mode='ansi'")
-            return None
         self._check_reset()
-        return tuple(render_ansi(self._live_game(i)) for i in range(self.num_envs))
+        return self._view.draw_together(self._live_game)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads."""
+        """Stop the threads and close the window."""
+        view: View | None = getattr(self, "_view", None)
+        if view is not None:
+            view.close()
         if self._pool is not None:
             self._pool[1].shutdown()
             self._pool = None

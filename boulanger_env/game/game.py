@@ -63,6 +63,7 @@ class Game:
     __hash__ = None  # type: ignore[assignment]
 
     _dealer: ClassVar[Dealer | None] = None
+    _viewer: ClassVar[Callable[[Game], str] | None] = None
 
     def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
         """Wrap the rows of a state (``state.py``); they are not copied."""
@@ -77,6 +78,11 @@ class Game:
     def register_dealer(cls, dealer: Dealer) -> None:
         """Set what :meth:`from_code` deals with; ``boulanger_env.deals`` does this when it is imported."""
         cls._dealer = staticmethod(dealer)
+
+    @classmethod
+    def register_viewer(cls, viewer: Callable[[Game], str]) -> None:
+        """Set what a notebook shows of a game, as HTML; ``boulanger_env.render`` does this when it is imported."""
+        cls._viewer = staticmethod(viewer)
 
     @classmethod
     def from_code(cls, code: str) -> Game:
@@ -404,8 +410,9 @@ class Game:
         return f"<Game {origin}: {self.moves} moves, score {self.score}, {self.cards_home} cards home>"
 
     def _repr_html_(self) -> str:
-        """The board for a notebook."""
-        return text.board_html(str(self))
+        """A player for a notebook: the board, and the moves that undo can reach."""
+        viewer = type(self)._viewer
+        return f"<pre>{self}</pre>" if viewer is None else viewer(self)
 
     def __getstate__(self) -> tuple[Board, Counters, History, str | None]:
         return self._board, self._counters, self._history, self.code

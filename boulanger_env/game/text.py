@@ -9,7 +9,6 @@ Optional ``Foundations:`` and ``Freecells:`` lines, then one column a line, last
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, is_red, parse_card, rank_of, suit_of
+from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, parse_card, rank_of, suit_of
 from .errors import InvalidBoardError
 from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
 
@@ -157,13 +156,3 @@ def write_board(columns: Sequence[Sequence[int]], cells: Sequence[int], foundati
     held = " ".join(card_name(card) if card else "-" for card in cells)
     rows = [f": {_names(column)}".rstrip() for column in columns]
     return "\n".join([f"Foundations: {homes}", f"Freecells: {held}", *rows])
-
-
-def board_html(text: str) -> str:
-    """A text board as a ``<pre>`` with red suits in red, for notebooks."""
-
-    def paint(match: re.Match[str]) -> str:
-        name = match[0]
-        return f'<span style="color:#c62828">{name}</span>' if is_red(parse_card(name)) else name
-
-    return f"<pre>{re.sub(rf'[{RANKS}][{SUITS}]', paint, html.escape(text))}</pre>"

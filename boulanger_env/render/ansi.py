@@ -23,15 +23,18 @@ from typing import NamedTuple
 
 from boulanger_env.game import Game
 from boulanger_env.game.cards import N_CARDS, N_RANKS, RANKS, SUIT_SYMBOLS, SUITS
-from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import CELL_COUNTS
+
+from .last_move import LastMove, last_move_of
+
+CLEAR_SCREEN = "\x1b[2J\x1b[H"
 
 _BLANK = "   "
 _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
 # Black suits keep the terminal's own colour, and bright red reads on black as on white.
 _SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
 
-_OUTCOMES = {"won": "WON: all 52 cards are home", "stuck": "STUCK: no legal move is left"}
+OUTCOME_WORDS = {"won": "all 52 cards are home", "stuck": "no legal move is left"}
 
 
 class _Style(NamedTuple):
@@ -122,8 +125,10 @@ def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -
         f"moves {game.moves}",
         f"home {game.cards_home}/{N_CARDS}",
     ]
-    if game.last_move is not None:
-        status.append(f"last {_mark_last_move(game, style, columns, cells, homes)}")
+    last = last_move_of(game)
+    if last is not None:
+        _mark(last, style, game, columns, cells, homes)
+        status.append(f"last {last.notation}")
     lines = [
         f"{style.bold}{'   '.join(status)}{style.reset}",
         "",
@@ -135,31 +140,25 @@ def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -
     ]
     outcome = game.outcome
     if outcome is not None:
-        lines += ["", f"{style.bold}{_OUTCOMES[outcome]}{style.reset}"]
+        lines += ["", f"{style.bold}{outcome.upper()}: {OUTCOME_WORDS[outcome]}{style.reset}"]
     return "\n".join(lines)
 
 
-def _mark_last_move(
-    game: Game, style: _Style, columns: list[list[str]], cells: list[str], homes: list[str]
-) -> str:
-    """Mark in the drawn places what moved last and where it left; returns the move's notation."""
-    # The board before the move knows what the move alone does not: the cell it filled, the card it sent home.
-    before = game.copy()
-    move = before.undo()
-    source, destination, size = move
-    if source < FIRST_CELL:
-        card = before.columns[source][-1]
-        if len(before.columns[source]) == size:
-            columns[source] = [style.left]
+def _mark(
+    last: LastMove, style: _Style, game: Game, columns: list[list[str]], cells: list[str], homes: list[str]
+) -> None:
+    """Mark in the drawn places what moved last and the place that it left."""
+    if last.from_column is not None:
+        if game.columns[last.from_column]:
+            columns[last.from_column].append(style.left)
         else:
-            columns[source].append(style.left)
-    else:
-        card = before.cells[source - FIRST_CELL]
-        cells[source - FIRST_CELL] = style.left
-    if destination == TO_FOUNDATION:
-        homes[(card - 1) // N_RANKS] = style.moved[card]
-    elif destination == TO_CELL:
-        cells[before.cells.index(0)] = style.moved[card]
-    else:
-        columns[destination][-size:] = [style.moved[c] for c in range(card + size - 1, card - 1, -1)]
-    return before.notation(move)
+            columns[last.from_column] = [style.left]
+    if last.from_cell is not None:
+        cells[last.from_cell] = style.left
+    if last.to_column is not None:
+        moved = game.columns[last.to_column][-last.size :]
+        columns[last.to_column][-last.size :] = [style.moved[card] for card in moved]
+    if last.to_cell is not None:
+        cells[last.to_cell] = style.moved[game.cells[last.to_cell]]
+    if last.to_home is not None:
+        homes[last.to_home] = style.moved[last.to_home * N_RANKS + game.foundations[last.to_home]]

@@ -13,6 +13,7 @@ import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
 from boulanger_env.game.state import Array, Board
+from boulanger_env.render.html import player
 
 from . import search, shortest
 from .playback import graph_moves, search_moves
@@ -76,6 +77,12 @@ class Solution:
             texts.append(game.notation(move))
             game.push(move)
         return texts
+
+    def _repr_html_(self) -> str | None:
+        """A player of the moves for a notebook; None, for the plain text, where there are none."""
+        if self.game is None or not self.moves:
+            return None
+        return player(self.game, [move.id for move in self.moves])
 
 
 class Budget:

@@ -10,8 +10,8 @@ file                   content
 ``results.md``         the benchmark's table
 ``benchmark/``         the benchmark itself, a file for the model and for each baseline, a row for each game
 ``learning_curve.png`` cards home on the validation deals over the training, beside the baselines
-``replay.txt``         one test game of the model, board by board
-``replay_moves.txt``   the same game as a code and its moves in notation
+``replay.html``        the test game of the model that went best, as a page that plays it
+``replay.json``        the same game as a replay file
 =====================  =====================================================================================
 """
 
@@ -39,11 +39,11 @@ from boulanger_env.envs import Reward
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.text import check_n_cells
+from boulanger_env.replay import Replay
 from boulanger_env.sb3 import BoulangerVecEnv
 
 from .network import CardPolicy
 from .pictures import learning_curve
-from .replay import Replay, record_game
 
 BASELINES = ("random", "greedy")
 NETWORKS = ("cards", "mlp")
@@ -223,19 +223,20 @@ def train(
     say(f"benchmark on {test_deals.name} ...")
     rules: dict[str, Any] = {"prune": True, "max_episode_steps": settings.max_episode_steps}
     player = as_policy(str(folder / "model.zip"), "trained", sample=True)
-    results = [evaluate(policy, test_deals, **rules) for policy in (player, *BASELINES)]
+    best = Best()
+    results = [evaluate(player, test_deals, record=best.see, **rules)]
+    results += [evaluate(name, test_deals, **rules) for name in BASELINES]
     for result in results:
         result.save(folder / "benchmark" / f"{result.policy}.json")
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
-    best = max(range(len(results[0].games)), key=lambda i: _merit(results[0], i))
-    replay = record_game(player, results[0].games[best].code, **rules)
+    assert best.replay is not None
     _save(
         folder,
         settings,
         evaluation,
         results,
         on_validation,
-        replay,
+        best.replay,
         learned,
         interrupted,
         model.num_timesteps,
@@ -243,10 +244,24 @@ def train(
     return results
 
 
-def _merit(results: Results, i: int) -> tuple[bool, int, int]:
-    """What makes a game worth showing: won, many cards home, few moves."""
-    row = results.games[i]
-    return row.won, row.cards_home, -row.moves
+class Best:
+    """Keeps the game most worth showing: won, many cards home, few moves.
+
+    Attributes:
+        replay: the best one seen so far, or None.
+    """
+
+    def __init__(self) -> None:
+        self.replay: Replay | None = None
+
+    def see(self, replay: Replay) -> None:
+        """Look at one more game."""
+        if self.replay is None or _merit(replay) > _merit(self.replay):
+            self.replay = replay
+
+
+def _merit(replay: Replay) -> tuple[bool, int, int]:
+    return replay.outcome == "won", replay.end.cards_home, -replay.end.moves
 
 
 def _save(
@@ -272,11 +287,11 @@ def _save(
         ],
         "benchmark": {result.policy: result.summary_dict() for result in results},
         "deals": {"name": results[0].deals, "fingerprint": results[0].fingerprint},
-        "replay": replay.game.code,
+        "replay": replay.start.code,
     }
     write_text(folder / "results.json", json.dumps(content, indent=1) + "\n")
     write_text(folder / "results.md", f"{markdown(results)}\n{caption(results)}\n")
-    write_text(folder / "replay.txt", replay.boards_text())
-    write_text(folder / "replay_moves.txt", replay.moves_text())
+    replay.save(folder / "replay.json")
+    write_text(folder / "replay.html", replay.to_html())
     title = f"MaskablePPO, {settings.n_cells} cells, 100 validation deals"
     learning_curve(folder / "learning_curve.png", evaluation.curve, on_validation, title)

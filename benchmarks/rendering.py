@@ -1,0 +1,159 @@
+"""What drawing costs: frames a second, boards of text a second, a film of 90 moves, and memory over many frames.
+
+    python benchmarks/rendering.py [--frames 10000] [--repeats 5] [--json FILE]
+
+Times are CPU time of one core, the least of several repeats: what else the machine does matters little. Nothing is
+asserted; the goals are printed beside the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+CODE = "MS-C4-25"
+Row = tuple[str, float, str, str]
+
+
+def solution() -> list[int]:
+    """The 90 moves, as action ids, with which a solver wins the game."""
+    from boulanger_env import Move
+
+    lines = (ROOT / "tests" / "data" / "peer_solutions.jsonl").read_text(encoding="utf-8").splitlines()
+    game = next(game for game in map(json.loads, lines) if game["code"] == CODE)
+    return [Move(*move).id for move in game["moves"]]
+
+
+def seconds(work: Callable[[], Any], repeats: int) -> float:
+    """The least CPU time of a piece of work."""
+    best = float("inf")
+    for _ in range(repeats):
+        before = time.process_time()
+        work()
+        best = min(best, time.process_time() - before)
+    return best
+
+
+def played(env: Any, actions: Sequence[int]) -> int:
+    """Play a game and draw it before the first move and after each; returns how often it was drawn."""
+    env.reset(options={"code": CODE})
+    env.render()
+    for action in actions:
+        env.step(action)
+        env.render()
+    return len(actions) + 1
+
+
+def rate(keywords: dict[str, Any], actions: Sequence[int], repeats: int, wanted: int) -> float:
+    """Frames a second while playing, the game itself included; the work is about ``wanted`` frames long."""
+    from boulanger_env import BoulangerEnv
+
+    env = BoulangerEnv(**keywords)
+    count = played(env, actions)
+    times = max(1, wanted // count)
+
+    def work() -> None:
+        for _ in range(times):
+            played(env, actions)
+
+    return times * count / seconds(work, repeats)
+
+
+def film_rows(actions: Sequence[int], repeats: int) -> list[Row]:
+    """Seconds for a film of the whole game."""
+    from boulanger_env import Game
+    from boulanger_env.render import write_gif
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "game.gif")
+        spent = seconds(lambda: write_gif(path, Game.from_code(CODE), actions), min(repeats, 3))
+        size = path.stat().st_size
+    return [
+        (f"GIF of {len(actions)} moves, 960 x 640", spent, "s", "< 5"),
+        ("its size", size / 1e6, "MB", ""),
+    ]
+
+
+def resident() -> float:
+    """Megabytes of memory that this process holds now (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def memory_rows(actions: Sequence[int], frames: int) -> list[Row]:
+    """Memory after a first game and after many frames of random deals and sizes of columns."""
+    import numpy as np
+
+    from boulanger_env import BoulangerEnv, sample_legal
+
+    env = BoulangerEnv(render_mode="rgb_array")
+    rng = np.array([1], np.uint64)
+    held: list[float] = []
+    _, info = env.reset(seed=0)
+    for number in range(frames):
+        env.render()
+        # What is kept for use again (letters, rings of marks) has come to stay by then.
+        if number in (frames // 5, frames - 1):
+            held.append(resident())
+        *_, terminated, truncated, info = env.step(sample_legal(info["action_mask"], rng))
+        if terminated or truncated:
+            _, info = env.reset()
+    return [
+        (f"memory after {frames // 5} frames", held[0], "MB", ""),
+        (f"memory after {frames} frames", held[1], "MB", "the same"),
+    ]
+
+
+def main() -> None:
+    """Measure, print a table, and write it as JSON where asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--frames", type=int, default=10_000, help="frames in the measurement of memory")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    arguments = parser.parse_args()
+
+    from boulanger_env import Game
+    from boulanger_env.render import TablePainter, render_rgb
+
+    actions, repeats = solution(), arguments.repeats
+    rows: list[Row] = []
+    for size, goal in (((960, 640), ">= 200"), ((480, 320), ""), ((1920, 1280), "")):
+        keywords = {"render_mode": "rgb_array", "render_size": size}
+        name = f"rgb_array while playing, {size[0]} x {size[1]}"
+        rows.append((name, rate(keywords, actions, repeats, 500), "frames/s", goal))
+    game = Game.from_code(CODE)
+    rows.append(("a picture from scratch", seconds(lambda: render_rgb(game), repeats) * 1e3, "ms", ""))
+    rows.append(
+        ("ansi while playing", rate({"render_mode": "ansi"}, actions, repeats, 2000), "boards/s", ">= 5000")
+    )
+
+    def cards_anew() -> None:
+        from boulanger_env.render.cards import card_sprites
+
+        card_sprites.cache_clear()
+        TablePainter()
+
+    rows.append(("the 52 cards' sprites, once a size", seconds(cards_anew, repeats) * 1e3, "ms", ""))
+    rows += film_rows(actions, repeats) + memory_rows(actions, arguments.frames)
+    width = max(len(name) for name, *_ in rows)
+    for name, value, unit, goal in rows:
+        print(f"{name:<{width}}  {value:>8.4g} {unit:<8} {f'(goal {goal})' if goal else ''}".rstrip())
+    if arguments.json:
+        figures = [
+            {"name": name, "value": value, "unit": unit, "goal": goal} for name, value, unit, goal in rows
+        ]
+        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""``boulanger train`` and ``boulanger bench``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import Color, fail, look_of
+
+
+def train(
+    timesteps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Moves to play while learning. [default: 400000, some 3 to 5 minutes]",
+            show_default=False,
+        ),
+    ] = None,
+    cells: Annotated[int, typer.Option(help="Cells of the games: 4, 2 or 1.")] = 4,
+    network: Annotated[
+        str, typer.Option(help="cards (built on suits and columns) or mlp (a plain one).")
+    ] = "cards",
+    seed: Annotated[int, typer.Option(min=0, help="Of the network, the deals and the play.")] = 0,
+    test_deals: Annotated[
+        str,
+        typer.Option(
+            help="Name or file of the deals of the benchmark. [default: c4-test-all]", show_default=False
+        ),
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Train a masked agent, benchmark it beside two baselines, save model, curve and a replay.
+
+    Ctrl-C ends the training early: the best model so far is kept and benchmarked.
+
+    \b
+    Examples:
+      boulanger train
+      boulanger train --timesteps 5000000 --output runs/long
+      boulanger train --cells 2 --network mlp
+    """
+    from datetime import datetime
+
+    from rich.console import Console
+
+    from boulanger_env import training
+    from boulanger_env.benchmark import rich_table
+
+    chosen = {} if timesteps is None else {"timesteps": timesteps}
+    settings = training.TrainSettings(
+        n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen
+    )
+    folder = output or Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}")
+    console = Console()
+    try:
+        results = training.train(settings, folder, say=console.print, progress_bar=console.is_terminal)
+    except KeyboardInterrupt:
+        fail(f"stopped; what there is so far is in {folder}")
+    console.print(rich_table(results))
+    console.print(f"Model, curve and replay are in {folder}", soft_wrap=True)
+
+
+def bench(
+    agent: Annotated[
+        list[str],
+        typer.Option(help="random, greedy, heuristic, or a model's .zip; may be given several times."),
+    ],
+    deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many deals, from the first.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all chance.")] = 0,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample", help="A model draws its moves by their probabilities, not always the likeliest."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Where to save the results: a JSON file, or with several agents a folder."),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(help="Folder for replays of the games; with several agents, of a folder for each."),
+    ] = None,
+    record_games: Annotated[
+        str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
+    ] = "losses",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    color: Color = None,
+) -> None:
+    """Play a fixed set of deals with agents and print a table with 95 % intervals.
+
+    \b
+    Examples:
+      boulanger bench --agent greedy
+      boulanger bench --agent random --agent model.zip --deals c2-test-all --limit 200
+      boulanger bench --agent heuristic --deals my-deals.txt --output results.json
+      boulanger bench --agent greedy --limit 50 --record losses
+      boulanger replay losses --html losses.html
+    """
+    from boulanger_env.benchmark import command
+
+    look = look_of(False, color)
+    try:
+        command.bench(
+            agent,
+            deals,
+            limit=limit,
+            seed=seed,
+            sample=sample,
+            output=output,
+            record=record,
+            record_games=int(record_games) if record_games.isdecimal() else record_games,
+            as_markdown=markdown,
+            color=look.color,
+        )
+    except KeyboardInterrupt:
+        fail("stopped; what agents before this one did is saved" if output else "stopped")

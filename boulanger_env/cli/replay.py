@@ -1,0 +1,55 @@
+"""``boulanger replay``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import Ascii, Color, look_of
+
+
+def replay(
+    files: Annotated[
+        list[Path], typer.Argument(help="Replay files, or folders of them.", show_default=False)
+    ],
+    html: Annotated[
+        Path | None, typer.Option(help="Write one page that plays them, for any browser.")
+    ] = None,
+    gif: Annotated[Path | None, typer.Option(help="Write the game as an animated picture.")] = None,
+    mp4: Annotated[Path | None, typer.Option(help="Write the game as a video.")] = None,
+    ansi: Annotated[bool, typer.Option("--ansi", help="Play in the terminal.")] = False,
+    speed: Annotated[
+        float, typer.Option(min=0.1, max=50, help="Moves a second, in the terminal and in pictures.")
+    ] = 4,
+    ascii: Ascii = False,
+    color: Color = None,
+) -> None:
+    """Show recorded games: as a page, a picture, a video, or in the terminal.
+
+    Every move is checked against the rules first, and a file that was changed or cut is refused. Without an
+    option, the moves are printed.
+
+    \b
+    Examples:
+      boulanger replay game.json
+      boulanger replay game.json --html game.html
+      boulanger replay losses/ --html losses.html     with a list to choose from
+      boulanger replay game.json --gif game.gif --speed 8
+      boulanger replay game.json --ansi
+    """
+    from boulanger_env.replay import command
+
+    look = look_of(ascii, color)
+    command.replay(
+        files,
+        html=html,
+        gif=gif,
+        mp4=mp4,
+        ansi=ansi,
+        speed=speed,
+        color=look.color,
+        ascii=look.ascii,
+        clear=look.terminal,
+    )

@@ -1,0 +1,52 @@
+"""Following a list of actions through a game, for whatever draws or tells an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .errors import IllegalMoveError
+from .game import Game
+from .moves import UNDO, Move
+
+
+class Step(NamedTuple):
+    """One action of an episode.
+
+    Attributes:
+        action: its id, 0..780, or what was given instead of one.
+        text: the move in notation, or ``"undo"``.
+        error: why the rules forbid it, "" if they do not; a forbidden action changes nothing.
+        game: the game after it. The same object at every step: copy what is to be kept.
+    """
+
+    action: int
+    text: str
+    error: str
+    game: Game
+
+
+def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
+    """Play actions one after the other, forbidden ones and undo (780) among them.
+
+    Args:
+        start: the game before the first action; it is not changed.
+        actions: action ids. What is none is forbidden like a move that is not legal.
+
+    >>> [(step.text, step.error[:20], step.game.moves) for step in walk(Game.from_code("MS-C4-1"), [733, 736, 780])]
+    [('6a', '', 1), ('1h', '1h is not legal: 6S ', 1), ('undo', '', 0)]
+    """
+    game = start.copy()
+    for action in actions:
+        text, error = "undo" if action == UNDO else str(action), ""
+        try:
+            if action == UNDO:
+                game.undo()
+            else:
+                move = Move.from_id(action)
+                text = str(move)
+                text = game.notation(move)
+                game.push(move)
+        except IllegalMoveError as refused:
+            error = str(refused)
+        yield Step(action, text, error, game)

@@ -1,0 +1,238 @@
+"""A played game as a GIF or an MP4: one frame for the start and one for each move."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.files import write_with
+from boulanger_env.game import BoulangerError, Game, IllegalMoveError
+from boulanger_env.game.walk import walk
+
+from .layout import DEFAULT_SIZE, read_size
+from .pillow import Image
+from .rgb import TablePainter
+from .sprites import Pixels
+
+Packed = NDArray[np.uint32]
+
+DEFAULT_FPS = 4
+
+_SAME = 255
+"""The number in a GIF's palette that stands for: as in the frame before."""
+_EXACT = 160
+"""How many of a GIF's colours are those of the frames; the others stand for several."""
+
+
+def write_gif(
+    path: str | os.PathLike[str],
+    start: Game,
+    actions: Sequence[int],
+    *,
+    size: Sequence[int] = DEFAULT_SIZE,
+    fps: float = DEFAULT_FPS,
+    hold: float = 2.0,
+) -> None:
+    """Write a played game as an animated GIF, the whole file or none.
+
+    Args:
+        path: the file; an earlier one is replaced only once the new one is complete.
+        start: the game before the first of the actions; it is not changed.
+        actions: action ids, 780 for an undo.
+        size: width and height in pixels.
+        fps: frames, and so moves, a second; a GIF counts in hundredths of a second.
+        hold: seconds that the last frame stays before the film begins anew.
+
+    Raises:
+        IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
+        BoulangerError: a size or a speed that cannot be.
+        OSError: the file cannot be written.
+    """
+    duration = round(100 / _positive("fps", fps)) * 10
+    if duration < 20:
+        raise BoulangerError(f"fps={fps!r}: a GIF shows at most 50 frames a second")
+    held = duration + round(1000 * _positive("hold", hold, zero=True))
+    palette = _palette(start, actions, size)
+    durations = [duration] * len(actions) + [held]
+
+    def images() -> Iterator[Any]:
+        # Every pixel that stays as it was is left out: what moves is a small part of a table.
+        before: NDArray[np.uint8] | None = None
+        for numbers in _nearest(game_frames(start, actions, size), palette):
+            change = numbers if before is None else np.where(numbers == before, _SAME, numbers)
+            image = Image.frombytes("P", change.shape[::-1], change.astype(np.uint8).tobytes())
+            image.putpalette(palette.tobytes())
+            before = numbers
+            yield image
+
+    def write(partial: Path) -> None:
+        film = images()
+        next(film).save(
+            partial,
+            format="GIF",
+            save_all=True,
+            append_images=film,
+            duration=durations if actions else held,
+            loop=0,
+            optimize=False,
+            disposal=1,
+            transparency=_SAME,
+        )
+
+    write_with(path, write)
+
+
+def write_mp4(
+    path: str | os.PathLike[str],
+    start: Game,
+    actions: Sequence[int],
+    *,
+    size: Sequence[int] = DEFAULT_SIZE,
+    fps: float = DEFAULT_FPS,
+    hold: float = 2.0,
+) -> None:
+    """Write a played game as an MP4 video (H.264), the whole file or none.
+
+    Args:
+        path: the file; an earlier one is replaced only once the new one is complete.
+        start: the game before the first of the actions; it is not changed.
+        actions: action ids, 780 for an undo.
+        size: width and height in pixels.
+        fps: frames, and so moves, a second.
+        hold: seconds that the last frame stays.
+
+    Raises:
+        IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
+        BoulangerError: a size or a speed that cannot be.
+        ModuleNotFoundError: imageio-ffmpeg is not installed; the message names the extra that brings it.
+        OSError: the file cannot be written.
+    """
+    try:
+        from imageio_ffmpeg import write_frames
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            'videos need imageio-ffmpeg: pip install "boulanger-env[video]"', name="imageio_ffmpeg"
+        ) from None
+
+    rate, pause = _positive("fps", fps), _positive("hold", hold, zero=True)
+    # Checked before a file is begun.
+    for _ in played_games(start, actions):
+        pass
+    width, height = read_size(size)
+    # H.264 halves the resolution of colours: it wants even sides.
+    even = (width + width % 2, height + height % 2)
+
+    def write(partial: Path) -> None:
+        video: Any = write_frames(
+            os.fspath(partial),
+            even,
+            fps=rate,
+            codec="libx264",
+            quality=8,
+            macro_block_size=2,
+            # Whatever the file is called.
+            output_params=["-f", "mp4", "-movflags", "+faststart"],
+        )
+        video.send(None)
+        try:
+            frame: Pixels | None = None
+            for frame in game_frames(start, actions, (width, height)):
+                frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+                video.send(np.ascontiguousarray(frame))
+            for _ in range(round(pause * rate)):
+                video.send(np.ascontiguousarray(frame))
+        finally:
+            video.close()
+
+    write_with(path, write)
+
+
+def played_games(start: Game, actions: Sequence[int]) -> Iterator[Game]:
+    """The game before the first action and after each one; from there on the same object, changed.
+
+    Raises:
+        IllegalMoveError: an action that the rules forbid, with its number.
+    """
+    yield start
+    for number, step in enumerate(walk(start, actions), 1):
+        if step.error:
+            raise IllegalMoveError(f"action {number} of {len(actions)}: {step.error}")
+        yield step.game
+
+
+def game_frames(start: Game, actions: Sequence[int], size: Sequence[int] = DEFAULT_SIZE) -> Iterator[Pixels]:
+    """A picture of the game before the first action and after each one: uint8 arrays ``(height, width, 3)``.
+
+    Raises:
+        IllegalMoveError: an action that the rules forbid, with its number.
+        BoulangerError: a size in which no table can be drawn.
+    """
+    painter = TablePainter(size)
+    return (painter.paint(game) for game in played_games(start, actions))
+
+
+def _positive(name: str, value: Any, *, zero: bool = False) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (number >= 0 if zero else number > 0) or number == math.inf:
+        raise BoulangerError(
+            f"{name}={value!r} must be a finite number {'of at least' if zero else 'above'} 0"
+        )
+    return number
+
+
+def _packed(frame: Pixels) -> Packed:
+    """Each pixel's colour as one number."""
+    red, green, blue = (frame[..., i].astype(np.uint32) for i in range(3))
+    return (red << 16) + (green << 8) + blue
+
+
+def _unpacked(colours: Packed) -> Pixels:
+    """Numbers as colours: uint8 ``(n, 3)``."""
+    return np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=-1).astype(np.uint8)
+
+
+def _palette(start: Game, actions: Sequence[int], size: Sequence[int]) -> Pixels:
+    """At most 255 colours for all frames, uint8 ``(n, 3)``: the commonest ones, and others near the rest.
+
+    Colours are counted in the first, the middle and the last frame. So the light on the cloth and the cards' paper
+    come out as they are, and the soft edges of letters and cards share what is left.
+    """
+    counted = {0, len(actions) // 2, len(actions)}
+    painter = TablePainter(size)
+    chosen = np.concatenate(
+        [
+            _packed(painter.paint(game)).ravel()
+            for i, game in enumerate(played_games(start, actions))
+            if i in counted
+        ]
+    )
+    colours, counts = np.unique(chosen, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    common, rest = _unpacked(colours[order[:_EXACT]]), _unpacked(colours[order[_EXACT:]])
+    if len(rest):
+        others = Image.fromarray(rest[None]).quantize(_SAME - _EXACT, dither=Image.Dither.NONE)
+        entries = np.frombuffer(bytes(others.getpalette() or []), np.uint8).reshape(-1, 3)
+        common = np.concatenate([common, entries[: _SAME - _EXACT]])
+    return common
+
+
+def _nearest(frames: Iterable[Pixels], palette: Pixels) -> Iterator[NDArray[np.uint8]]:
+    """The number in the palette of the colour nearest to each pixel's, frame by frame."""
+    known = np.full(1 << 24, _SAME, np.uint8)
+    for frame in map(_packed, frames):
+        numbers = known[frame]
+        new = np.unique(frame[numbers == _SAME])
+        if new.size:
+            apart = _unpacked(new).astype(np.int32)[:, None] - palette.astype(np.int32)
+            known[new] = (apart * apart).sum(-1).argmin(1)
+            numbers = known[frame]
+        yield numbers

@@ -1,0 +1,190 @@
+"""Episodes as one page of HTML with a player: no network, no other file, nothing that a text in it could run.
+
+The page's own files lie in ``player/``. Episodes are put in as JSON, in which ``<`` is escaped, and the script shows
+texts as text only. A Content-Security-Policy lets nothing run but the page's one script and style.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+from typing import Any, NamedTuple
+
+from boulanger_env.game.cards import N_CARDS, N_RANKS
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.game import Game
+from boulanger_env.game.moves import UNDO, Move
+from boulanger_env.game.state import CELLS, FOUNDATIONS, MAX_HEIGHT, TABLEAU
+from boulanger_env.game.walk import walk
+
+FRAME_HEIGHT = 720
+"""Of the player in a notebook, in pixels."""
+
+
+class Annotation(NamedTuple):
+    """What an agent thought before an action.
+
+    Attributes:
+        choices: the likeliest actions with their probabilities, likeliest first.
+        value: how good the position seemed to it, on a scale of its own.
+        note: anything else.
+    """
+
+    choices: tuple[tuple[int, float], ...] = ()
+    value: float | None = None
+    note: str = ""
+
+
+def episode(
+    start: Game,
+    actions: Sequence[int],
+    *,
+    outcome: str | None = None,
+    agent: str = "",
+    rewards: Sequence[float] | None = None,
+    annotations: Sequence[Annotation | None] = (),
+    at: int = 0,
+) -> dict[str, Any]:
+    """What the player shows of an episode, as plain values.
+
+    Args:
+        start: the game before the first action.
+        actions: action ids, illegal ones and undo (780) too.
+        outcome: how it ended.
+        agent: who played.
+        rewards: of each action.
+        annotations: before each action, or none at all.
+        at: the step that is shown first.
+    """
+    places = _places(start)
+    first = dict(places)
+    steps: list[list[Any]] = []
+    scores = [start.score]
+    thoughts: list[dict[str, Any] | None] = []
+    before = start.copy()
+    for i, step in enumerate(walk(start, actions)):
+        thought = annotations[i] if annotations else None
+        thoughts.append(_thought(thought, before, step.action) if thought else None)
+        if annotations:
+            before = step.game.copy()
+        now = _places(step.game)
+        moved = [number for card in now if now[card] != places[card] for number in (card, now[card])]
+        steps.append([step.text, step.error or moved])
+        places = now
+        scores.append(step.game.score)
+    return {
+        "title": start.code or f"A board with {start.n_cells} cell{'s' * (start.n_cells > 1)}",
+        "agent": agent,
+        "outcome": outcome,
+        "cells": start.n_cells,
+        # Where cards 1 to 52 lie; a step has the cards that it moves and where to, or the error that refused it.
+        "places": [first[card] for card in range(1, N_CARDS + 1)],
+        "steps": steps,
+        "scores": scores,
+        "rewards": None if rewards is None else [round(float(reward), 6) for reward in rewards],
+        "thoughts": thoughts if any(thoughts) else None,
+        "at": at,
+    }
+
+
+def _places(game: Game) -> dict[int, int]:
+    """Each card's place, numbered as in ``game.state``: 19 a column, then the cells, then the foundations."""
+    places = {
+        suit * N_RANKS + rank: FOUNDATIONS + suit
+        for suit, top in enumerate(game.foundations)
+        for rank in range(1, top + 1)
+    }
+    for number, column in enumerate(game.columns):
+        places |= {card: TABLEAU + number * MAX_HEIGHT + row for row, card in enumerate(column)}
+    return places | {card: CELLS + number for number, card in enumerate(game.cells) if card}
+
+
+def _thought(thought: Annotation, game: Game, action: int) -> dict[str, Any]:
+    return {
+        "choices": [
+            [_text(game, choice), round(float(p), 4), choice == action] for choice, p in thought.choices
+        ],
+        "value": None if thought.value is None else round(float(thought.value), 4),
+        "note": thought.note,
+    }
+
+
+def _text(game: Game, action: int) -> str:
+    if action == UNDO:
+        return "undo"
+    move = Move.from_id(action)
+    try:
+        return game.notation(move)
+    except IllegalMoveError:
+        return str(move)
+
+
+@cache
+def _part(name: str) -> str:
+    return (files(__package__) / "player" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def render_html(episodes: Iterable[dict[str, Any]], title: str = "") -> str:
+    """A page with a player, and a list to choose from if there are several episodes.
+
+    Args:
+        episodes: what ``episode`` or ``Replay.to_episode`` made.
+        title: of the page; the first game's code if it is left out.
+
+    Raises:
+        BoulangerError: there is no episode.
+    """
+    shown = list(episodes)
+    if not shown:
+        raise BoulangerError("a page needs at least one episode")
+    data = json.dumps(shown, separators=(",", ":"), allow_nan=False)
+    style, script = _part("player.css"), _part("player.js")
+    return Template(_part("page.html")).substitute(
+        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        title=html.escape(title or str(shown[0]["title"])).encode("ascii", "xmlcharrefreplace").decode(),
+        style=style,
+        script=script,
+        # Other characters that mean something to HTML or JavaScript are not ASCII, and escaped by json.
+        data=data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
+    )
+
+
+def in_frame(page: str) -> str:
+    """A page as a frame for a notebook: its style and script stay inside."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="A game of Jeu du Boulanger" '
+        f'loading="lazy" style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
+    )
+
+
+def player(start: Game, moves: Sequence[int], at: int = 0) -> str:
+    """The player of a plain game, in a frame for a notebook.
+
+    Args:
+        start: the game before the first move.
+        moves: action ids.
+        at: the step that is shown first.
+    """
+    end = start
+    for step in walk(start, moves):
+        end = step.game
+    return in_frame(render_html([episode(start, moves, outcome=end.outcome, at=at)]))
+
+
+def game_html(game: Game) -> str:
+    """The player of a game and the moves that its history holds, at the last one, for a notebook."""
+    start, moves = game.copy(), []
+    while start.last_move is not None:
+        moves.append(start.undo().id)
+    return player(start, moves[::-1], at=len(moves))

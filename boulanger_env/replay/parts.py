@@ -1,0 +1,97 @@
+"""Parts of a replay, checked: where a game began, actions, numbers, annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.game import Game
+from boulanger_env.game.moves import UNDO, action_id
+from boulanger_env.game.walk import walk
+from boulanger_env.render.html import Annotation
+
+
+class ReplayError(BoulangerError):
+    """Something that is no replay, or an episode that cannot have gone so; the message names the step."""
+
+
+def origin(start: Game) -> dict[str, Any]:
+    """How a game began, as files hold it: a code or a board, and the moves since then that undo can take back."""
+    first, before = start.copy(), []
+    while first.last_move is not None:
+        before.append(first.undo().id)
+    found: dict[str, Any] = {"board": str(first), "n_cells": first.n_cells}
+    if first.code and first == Game.from_code(first.code):
+        found = {"code": first.code}
+    return {**found, "before": before[::-1]} if before else found
+
+
+def begin(found: Mapping[str, Any]) -> Game:
+    """The game of an ``origin``, trusting nothing.
+
+    Raises:
+        BoulangerError: it is none.
+    """
+    if "code" in found and "board" in found:
+        raise ReplayError("it has a code and a board: one of them says it all")
+    if "code" in found:
+        game = Game.from_code(found["code"])
+    elif isinstance(found.get("board"), str) and type(found.get("n_cells")) is int:
+        game = Game.from_text(found["board"], found["n_cells"])
+    else:
+        raise ReplayError("it has neither a code nor a board with its n_cells")
+    before = [*numbered(found.get("before", []), "earlier move", as_action)]
+    for i, step in enumerate(walk(game, before)):
+        if step.error or step.action == UNDO:
+            raise ReplayError(f"earlier move {i + 1} of {len(before)}: {step.error or 'undo is no move'}")
+        game = step.game
+    return game
+
+
+def number(value: Any) -> float:
+    """A finite number as a float.
+
+    Raises:
+        ReplayError: it is none.
+    """
+    try:
+        if isinstance(value, bool) or not isfinite(value):
+            raise TypeError
+        return float(value)
+    except (TypeError, OverflowError):
+        raise ReplayError(f"{value!r} is not a finite number") from None
+
+
+def as_action(value: Any) -> int:
+    return action_id(value, UNDO + 1)
+
+
+def as_annotation(value: Any) -> Annotation | None:
+    if value is None:
+        return None
+    if not isinstance(value, Annotation):
+        raise ReplayError(f"{value!r} is no Annotation")
+    choices = []
+    for choice in value.choices:
+        if not isinstance(choice, (tuple, list)) or len(choice) != 2:
+            raise ReplayError(f"{choice!r} is no choice: an action and its probability")
+        action, probability = as_action(choice[0]), number(choice[1])
+        if not 0 <= probability <= 1:
+            raise ReplayError(f"probability {probability:g} of action {action} is not within 0 to 1")
+        choices.append((action, probability))
+    if not isinstance(value.note, str):
+        raise ReplayError(f"note {value.note!r} is not a text")
+    return Annotation(tuple(choices), None if value.value is None else number(value.value), value.note)
+
+
+def numbered(values: Any, what: str, check: Any) -> Iterator[Any]:
+    """Checked values of a list; an error says which one it is about."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ReplayError(f"the {what}s are not a list")
+    for i, value in enumerate(values, 1):
+        try:
+            yield check(value)
+        except BoulangerError as error:
+            raise ReplayError(f"{what} {i}: {error}") from None

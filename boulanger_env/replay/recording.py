@@ -1,0 +1,58 @@
+"""Which episodes are recorded, and where replays go."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from boulanger_env.game.errors import BoulangerError
+
+from .replay import Replay
+
+Games = str | int
+"""``"all"``, ``"losses"``, or the number of episodes to record from the first."""
+
+
+def check_games(games: Games) -> None:
+    """Refuse what is no choice of games.
+
+    Raises:
+        BoulangerError: it is none.
+    """
+    if games in ("all", "losses") or (type(games) is int and games > 0):
+        return
+    raise BoulangerError(f"games={games!r} is unknown: choose 'all', 'losses' or how many, from the first")
+
+
+def is_wanted(games: Games, number: int, outcome: str | None) -> bool:
+    """Whether the episode with this number, from 0, is recorded; one that was left (None) is no loss."""
+    if isinstance(games, int):
+        return number < games
+    return games == "all" or outcome not in ("won", None)
+
+
+def file_name(number: int, code: str | None) -> str:
+    """Name of an episode's file: its number, from 1, so that names sort as the episodes went, and the code."""
+    return f"{number + 1:06d}-{code or 'board'}.json"
+
+
+def next_number(folder: str | os.PathLike[str]) -> int:
+    """The number after those of the files in a folder."""
+    found = (re.match(r"(\d{6,})-.*\.json$", path.name) for path in Path(folder).glob("*.json"))
+    return max((int(match[1]) for match in found if match), default=0)
+
+
+def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
+    """The replays of a file, or of all ``.json`` files in a folder and those in it, in the order of their names.
+
+    Raises:
+        ReplayError: a file is no replay.
+        BoulangerError: the folder has none.
+        OSError: it cannot be read.
+    """
+    given = Path(path)
+    paths = sorted(given.rglob("*.json")) if given.is_dir() else [given]
+    if not paths:
+        raise BoulangerError(f"there is no .json file in {given}")
+    return [(one, Replay.load(one)) for one in paths]

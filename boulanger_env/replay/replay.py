@@ -1,0 +1,253 @@
+"""``Replay``: an episode as it was played, checked against the rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isclose
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs.stepping import OUTCOMES
+from boulanger_env.files import write_text
+from boulanger_env.game.errors import IllegalMoveError
+from boulanger_env.game.game import Game
+from boulanger_env.game.walk import Step, walk
+from boulanger_env.render.html import Annotation, episode, in_frame, render_html
+
+from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
+
+KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
+"""The keywords of an environment that decide what an episode's actions bring."""
+
+
+class _End(NamedTuple):
+    outcome: str | None
+    game: Game
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An episode: how it began, what was done, what came of it. Making one checks it, and so does reading one.
+
+    Without ``settings`` it is a plain game by the rules, such as a person plays or a solver finds: its actions are all
+    legal (undo too), there are no rewards, and its outcome is that of the last position.
+
+    Two replays are equal when all of this is.
+
+    >>> replay = replay_of(Game.from_code("MS-C4-1"), [733, 733, 741])
+    >>> replay.outcome, replay.end.cards_home, replay.notation()
+    (None, 1, ['6a', '6b', '6h'])
+    >>> Replay(Game.from_code("MS-C4-1"), [733, 741])
+    Traceback (most recent call last):
+    ...
+    boulanger_env.replay.parts.ReplayError: step 2 of 2: 6h is not legal: 2C is not next on its foundation: clubs \
+need A
+
+    Attributes:
+        start: the game before the first action, with the undo history that it had.
+        actions: action ids 0..780, illegal ones too where the episode had them.
+        outcome: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or None for an episode that was left.
+        rewards: of each action, or None without ``settings``.
+        settings: keywords of ``BoulangerEnv`` (those in ``KEYWORDS``; what is left out is its default), or None.
+        agent: who played, "" if that is not known.
+        annotations: what the agent thought before each action; empty, or as many as actions, with None for nothing.
+        end: the game after the last action.
+    """
+
+    start: Game
+    actions: tuple[int, ...]
+    outcome: str | None = None
+    rewards: tuple[float, ...] | None = None
+    settings: Mapping[str, Any] | None = None
+    agent: str = ""
+    annotations: tuple[Annotation | None, ...] = ()
+    end: Game = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check everything.
+
+        Raises:
+            ReplayError: the episode cannot have gone so, or a value is of the wrong kind.
+        """
+
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+
+        if not isinstance(self.start, Game):
+            raise ReplayError(f"start is {self.start!r}, it must be a Game")
+        # The score of moves that the history no longer holds is not kept: a file could not hold it either.
+        put("start", begin(origin(self.start)))
+        put("actions", tuple(numbered(self.actions, "action", as_action)))
+        if self.outcome not in OUTCOMES:
+            raise ReplayError(
+                f"outcome {self.outcome!r} is unknown: choose one of {', '.join(map(repr, OUTCOMES))}"
+            )
+        if not isinstance(self.agent, str):
+            raise ReplayError(f"agent {self.agent!r} is not a text")
+        put("annotations", tuple(numbered(self.annotations, "annotation", as_annotation)))
+        if self.annotations and len(self.annotations) != len(self.actions):
+            raise ReplayError(
+                f"{len(self.annotations)} annotations for {len(self.actions)} actions: one each, or none"
+            )
+        if self.settings is None:
+            if self.rewards is not None:
+                raise ReplayError("rewards without settings: nothing says what an action brings")
+            end = self._play_by_the_rules()
+        else:
+            put("rewards", tuple(numbered(self.rewards or (), "reward", number)))
+            env = self._environment()
+            put("settings", env._settings.episode_keywords())
+            end = self._play_in(env)
+        put("end", end.game)
+        if end.outcome != self.outcome:
+            raise ReplayError(
+                f"after step {len(self.actions)}, the last one, the episode is {_standing(end.outcome)}, but "
+                f"recorded as {_standing(self.outcome)}: it was cut or changed"
+            )
+
+    def _play_by_the_rules(self) -> _End:
+        game = self.start
+        for i, step in enumerate(walk(self.start, self.actions)):
+            if step.error:
+                raise ReplayError(f"{self._step(i)}: {step.error}")
+            game = step.game
+        return _End(game.outcome, game)
+
+    def _environment(self) -> BoulangerEnv:
+        assert self.settings is not None
+        if not isinstance(self.settings, Mapping):
+            raise ReplayError(f"settings are {self.settings!r}, they must be keywords and their values")
+        for key in self.settings:
+            if key not in KEYWORDS:
+                raise ReplayError(f"setting {key!r} is unknown: a replay has {', '.join(KEYWORDS)}")
+        env = BoulangerEnv(self.start.n_cells, observation="cards", **self.settings)
+        env.reset(options={"game": self.start})
+        return env
+
+    def _play_in(self, env: BoulangerEnv) -> _End:
+        rewards = cast("tuple[float, ...]", self.rewards)
+        outcome: str | None = None
+        for i, action in enumerate(self.actions):
+            if outcome is not None:
+                raise ReplayError(f"{self._step(i)}: the episode had already ended ({outcome})")
+            if i >= len(rewards):
+                raise ReplayError(f"{self._step(i)}: its reward is missing")
+            try:
+                _, reward, _, _, info = env.step(action)
+            except IllegalMoveError as error:
+                raise ReplayError(f"{self._step(i)}: {error}") from None
+            if not isclose(reward, rewards[i], rel_tol=1e-9, abs_tol=1e-9):
+                raise ReplayError(
+                    f"{self._step(i)}: its reward is {reward:g} by the rules and the settings, not {rewards[i]:g}"
+                )
+            outcome = info.get("outcome")
+        if len(rewards) > len(self.actions):
+            raise ReplayError(
+                f"{len(rewards)} rewards for {len(self.actions)} actions: it was cut or changed"
+            )
+        return _End(outcome, env.game)
+
+    def _step(self, i: int) -> str:
+        return f"step {i + 1} of {len(self.actions)}"
+
+    # -- reading it -------------------------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[Step]:
+        """The actions one after the other, each with the game after it (see ``game.walk``)."""
+        return walk(self.start, self.actions)
+
+    def notation(self) -> list[str]:
+        """The actions as people write them."""
+        return [step.text for step in self.steps()]
+
+    def __str__(self) -> str:
+        """Where it began, the actions, ten a line, and how it ended."""
+        words = self.notation()
+        head = " · ".join(
+            filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", self.agent])
+        )
+        lines = [" ".join(words[i : i + 10]) for i in range(0, len(words), 10)]
+        end = f"{_standing(self.outcome)}: {self.end.cards_home} cards home, score {self.end.score}, {len(words)} moves"
+        return "\n".join([f"# {head}", *lines, f"# {end}"])
+
+    # -- files ------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """The text of a replay file; ``from_json`` reads it back."""
+        from .format import write
+
+        return write(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Replay:
+        """Read the text of a replay file.
+
+        Raises:
+            ReplayError: it is none, or an episode that cannot have gone so; the message names the step.
+        """
+        from .format import read
+
+        return read(text)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a replay file; it is there whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        write_text(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Replay:
+        """Read a replay file.
+
+        Raises:
+            ReplayError: it is none, or an episode that cannot have gone so; the message names file and step.
+            OSError: it cannot be read.
+        """
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            # What is not UTF-8 is a ValueError, as are all errors of this package.
+            raise ReplayError(f"{os.fspath(path)} is no replay: {error}") from None
+
+    # -- to look at -------------------------------------------------------------------------------------------
+
+    def to_episode(self) -> dict[str, Any]:
+        """What the player shows of it, for ``render_html``."""
+        return episode(
+            self.start,
+            self.actions,
+            outcome=self.outcome,
+            agent=self.agent,
+            annotations=self.annotations,
+            rewards=self.rewards,
+        )
+
+    def to_html(self) -> str:
+        """A page with a player: one file that needs nothing else."""
+        return render_html([self.to_episode()])
+
+    def _repr_html_(self) -> str:
+        """The player, in a notebook."""
+        return in_frame(self.to_html())
+
+
+def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
+    """A plain game, from how it began and the ids of its moves; its outcome is what they lead to.
+
+    Raises:
+        ReplayError: a move that the rules forbid; the message names the step.
+    """
+    ids = tuple(moves)
+    end = start
+    for step in walk(start, ids):
+        end = step.game
+    return Replay(start, ids, end.outcome, agent=agent)
+
+
+def _standing(outcome: str | None) -> str:
+    return outcome or "not over"

@@ -1,0 +1,164 @@
+"""Films of played games: the frames are the game's pictures, and a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tables
+
+pytest.importorskip("PIL")
+
+from PIL import Image
+
+from boulanger_env import BoulangerError, Game, IllegalMoveError, Move
+from boulanger_env.render import render_rgb, write_gif, write_mp4
+
+SMALL = (480, 320)
+UNDO = 780
+# imageio-ffmpeg does not close the pipes of the program it reads from.
+OTHERS_LEAKS = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+def played(n: int) -> tuple[Game, list[int]]:
+    """A start and the ids of the first moves of a game that is won."""
+    solution = next(game for game in tables.peer_games() if "-C4-" in game["code"])
+    return Game.from_code(solution["code"]), [Move(*move).id for move in solution["moves"][:n]]
+
+
+def pictures(start: Game, actions: list[int]) -> list[Any]:
+    game = start.copy()
+    frames = [render_rgb(game, SMALL)]
+    for action in actions:
+        if action == UNDO:
+            game.undo()
+        else:
+            game.push(Move.from_id(action))
+        frames.append(render_rgb(game, SMALL))
+    return frames
+
+
+@pytest.mark.parametrize("n", [0, 1, 200])
+def test_a_gif_shows_the_game(tmp_path: Path, n: int) -> None:
+    start, actions = played(n)
+    if n == 1:
+        actions += [UNDO, actions[0]]
+    before = start.copy()
+    path = tmp_path / "game.gif"
+    write_gif(path, start, actions, size=SMALL, fps=5, hold=1.5)
+    assert start == before
+    assert [file.name for file in tmp_path.iterdir()] == ["game.gif"]
+    frames = pictures(start, actions)
+    with Image.open(path) as film:
+        assert getattr(film, "n_frames", 1) == len(frames)
+        assert film.size == SMALL
+        assert n == 0 or film.info["loop"] == 0
+        for i, frame in enumerate(frames):
+            film.seek(i)
+            assert film.info["duration"] == (1700 if i == len(frames) - 1 else 200)
+            apart = np.abs(np.asarray(film.convert("RGB")).astype(int) - frame)
+            assert apart.mean() < 0.6
+            assert (apart.max(axis=-1) > 60).mean() < 0.001
+
+
+def test_gif_bytes_are_the_same_each_time(tmp_path: Path) -> None:
+    start, actions = played(5)
+    for name in "ab":
+        write_gif(tmp_path / name, start, actions, size=SMALL)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@OTHERS_LEAKS
+@pytest.mark.parametrize("size", [SMALL, (481, 321)])
+def test_an_mp4_shows_the_game(tmp_path: Path, size: tuple[int, int]) -> None:
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    start, actions = played(6)
+    path = tmp_path / "game of the day"
+    write_mp4(path, start, actions, size=size, fps=5, hold=0.6)
+    assert [file.name for file in tmp_path.iterdir()] == ["game of the day"]
+    reader = ffmpeg.read_frames(str(path))
+    about = next(reader)
+    width, height = about["size"]
+    assert (width, height) == (size[0] + size[0] % 2, size[1] + size[1] % 2)
+    assert about["fps"] == 5
+    frames = [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
+    assert len(frames) == 1 + len(actions) + 3
+    game = start.copy()
+    for action, frame in zip(actions, frames[1:], strict=False):
+        game.push(Move.from_id(action))
+        apart = np.abs(frame[: size[1], : size[0]].astype(int) - render_rgb(game, size))
+        assert apart.mean() < 4
+
+
+@pytest.mark.parametrize("write", [write_gif, write_mp4])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"fps": 0}, "fps=0"),
+        ({"fps": "fast"}, "fps='fast'"),
+        ({"fps": float("inf")}, "fps=inf"),
+        ({"hold": -1}, "hold=-1"),
+        ({"hold": float("nan")}, "hold=nan"),
+        ({"size": (1, 1)}, "render_size="),
+    ],
+)
+def test_what_cannot_be(tmp_path: Path, write: Any, change: dict[str, Any], words: str) -> None:
+    if write is write_mp4:
+        pytest.importorskip("imageio_ffmpeg")
+    start, actions = played(2)
+    with pytest.raises(BoulangerError, match=words):
+        write(tmp_path / "film", start, actions, **change)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [write_gif, write_mp4])
+def test_an_illegal_action_is_named_and_nothing_written(tmp_path: Path, write: Any) -> None:
+    if write is write_mp4:
+        pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / "film.mp4"
+    path.write_text("an earlier film")
+    start, actions = played(3)
+    for wrong in (-1, 781, 743, "6a"):
+        with pytest.raises(IllegalMoveError, match=r"^action 4 of 5: "):
+            write(path, start, [*actions, wrong, 0], size=SMALL)
+    with pytest.raises(IllegalMoveError, match=r"^action 1 of 1: nothing to undo"):
+        write(path, start, [UNDO], size=SMALL)
+    assert path.read_text() == "an earlier film"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("write", [write_gif, write_mp4])
+def test_a_film_that_cannot_be_finished_leaves_the_last_one(
+    tmp_path: Path, write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if write is write_mp4:
+        pytest.importorskip("imageio_ffmpeg")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "film.mp4"
+    path.write_text("an earlier film")
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write(path, *played(2), size=SMALL)
+    assert path.read_text() == "an earlier film"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_gif_has_a_fastest_speed(tmp_path: Path) -> None:
+    with pytest.raises(BoulangerError, match="at most 50"):
+        write_gif(tmp_path / "film.gif", *played(2), size=SMALL, fps=100)
+
+
+def test_without_imageio_ffmpeg_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(ModuleNotFoundError) as error:
+        write_mp4(tmp_path / "film.mp4", *played(2))
+    assert str(error.value) == 'videos need imageio-ffmpeg: pip install "boulanger-env[video]"'

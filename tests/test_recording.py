@@ -1,0 +1,322 @@
+"""What writes replays: the benchmark, the wrapper, and the command that shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from recorded import lost, won
+
+from boulanger_env import BoulangerEnv, BoulangerError, Game, IllegalMoveError
+from boulanger_env.benchmark import evaluate
+from boulanger_env.deals import DealSet
+from boulanger_env.replay import Annotation, RecordReplay, Replay, ReplayError
+from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
+
+DEALS = DealSet("few", [*(f"MS-C4-{i}" for i in range(1, 12)), "MS-C2-5", "BK1-C4-AAAAA24"])
+
+
+def loaded(folder: Path) -> list[Replay]:
+    return [Replay.load(path) for path in sorted(folder.iterdir())]
+
+
+# -- the benchmark ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 64])
+def test_every_game_of_a_benchmark_is_recorded(tmp_path: Path, batch_size: int) -> None:
+    settings: dict[str, Any] = {"max_episode_steps": 60, "prune": True, "batch_size": batch_size}
+    results = evaluate("greedy", DEALS, record=tmp_path / "new" / "games", **settings)
+    assert results == evaluate("greedy", DEALS, **settings)
+    replays = loaded(tmp_path / "new" / "games")
+    assert [replay.start.code for replay in replays] == list(DEALS)
+    for row, replay in zip(results.games, replays, strict=True):
+        end = replay.end
+        assert (row.outcome, row.score, row.cards_home, row.moves) == (
+            replay.outcome,
+            end.score,
+            end.cards_home,
+            end.moves,
+        )
+        assert replay.agent == "greedy"
+        assert replay.settings is not None
+        assert (replay.settings["max_episode_steps"], replay.settings["prune"]) == (60, True)
+        assert replay.rewards is not None
+        assert sum(replay.rewards) == row.score
+
+
+def test_which_games_are_recorded(tmp_path: Path) -> None:
+    rows = evaluate("heuristic", DEALS, record=tmp_path / "losses", record_games="losses").games
+    losses = [row.code for row in rows if not row.won]
+    assert 0 < len(losses) < len(DEALS)
+    assert [replay.start.code for replay in loaded(tmp_path / "losses")] == losses
+    seen: list[Replay] = []
+    evaluate("heuristic", DEALS, record=seen.append, record_games=3, batch_size=2)
+    assert sorted(replay.start.code or "" for replay in seen) == list(DEALS)[:3]
+    assert [path.name for path in sorted((tmp_path / "losses").iterdir())] == [
+        f"{list(DEALS).index(code) + 1:06d}-{code}.json" for code in losses
+    ]
+
+
+def test_illegal_actions_and_undo_are_recorded() -> None:
+    class Wild:
+        batched, allow_undo = True, True
+
+        def __init__(self) -> None:
+            self.random = np.random.default_rng(5)
+
+        def __call__(self, observation: Any, mask: Any, info: Any) -> Any:
+            return self.random.choice([780, 3, int(mask[0].argmax())], len(mask))
+
+    seen: list[Replay] = []
+    evaluate(Wild(), DEALS[:4], record=seen.append, max_episode_steps=40)
+    assert len(seen) == 4
+    assert any(780 in replay.actions for replay in seen)
+    assert any(-1 in (replay.rewards or ()) for replay in seen)
+
+
+def test_what_a_policy_thinks_is_recorded() -> None:
+    class Single:
+        """Takes the first legal action, and says so."""
+
+        def annotate(self, observation: Any, mask: Any, info: Any) -> Annotation | None:
+            if info["moves"] % 2:
+                return None
+            return Annotation(
+                ((int(mask.argmax()), 1.0),), float(info["score"]), f"move {int(info['moves'])}"
+            )
+
+        def __call__(self, observation: Any, mask: Any, info: Any) -> int:
+            return int(mask.argmax())
+
+    seen: list[Replay] = []
+    evaluate(Single(), DEALS[:3], record=seen.append, max_episode_steps=9, name="first")
+    for replay in seen:
+        score = 0.0
+        assert replay.rewards is not None
+        for i, (action, reward, noted) in enumerate(
+            zip(replay.actions, replay.rewards, replay.annotations, strict=True)
+        ):
+            assert noted == (None if i % 2 else Annotation(((action, 1.0),), score, f"move {i}"))
+            score += reward
+        assert Replay.from_json(replay.to_json()) == replay
+    (replay,) = (seen.clear(), evaluate("heuristic", DEALS[:1], record=seen.append), seen)[2]
+    assert all(noted and noted.value is not None for noted in replay.annotations)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"record": 5}, "record=5 is neither"),
+        ({"record": print, "record_games": "wins"}, "games='wins' is unknown"),
+        ({"record": print, "record_games": 0}, "games=0 is unknown"),
+        ({"record": print, "record_games": True}, "games=True is unknown"),
+    ],
+)
+def test_what_cannot_be_recorded(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(BoulangerError, match=message):
+        evaluate("random", DEALS[:1], **arguments)
+
+
+# -- the wrapper ------------------------------------------------------------------------------------------------
+
+
+def play(env: Any, seed: int, episodes: int = 1, illegal: float = 0.1) -> list[dict[str, Any]]:
+    """Chance plays; the last infos."""
+    random = np.random.default_rng(seed)
+    ends = []
+    _, info = env.reset(seed=seed)
+    for _ in range(episodes):
+        over = False
+        while not over:
+            legal = np.flatnonzero(info["action_mask"])
+            wild = random.random() < illegal
+            action = random.integers(env.action_space.n) if wild else random.choice(legal)
+            _, _, terminated, truncated, info = env.step(action)
+            over = terminated or truncated
+        ends.append(info)
+        _, info = env.reset()
+    return ends
+
+
+def test_the_wrapper_writes_each_episode(tmp_path: Path) -> None:
+    env = RecordReplay(
+        BoulangerEnv(allow_undo=True, reward="win", max_episode_steps=30), tmp_path, agent="me"
+    )
+    ends = play(env, 3, episodes=6)
+    replays = loaded(tmp_path)
+    assert [replay.start.code for replay in replays] == [end["code"] for end in ends]
+    assert [replay.outcome for replay in replays] == [end["outcome"] for end in ends]
+    assert {replay.agent for replay in replays} == {"me"}
+    assert [path.name[:7] for path in sorted(tmp_path.iterdir())] == [f"00000{i}-" for i in range(1, 7)]
+    # Another run goes on with the numbers.
+    play(RecordReplay(BoulangerEnv(max_episode_steps=3), tmp_path, games=1), 4, episodes=2)
+    assert sorted(path.name[:7] for path in tmp_path.iterdir())[-1] == "000007-"
+    assert len(list(tmp_path.iterdir())) == 7
+
+
+@pytest.mark.parametrize("outside", [CardActions, TapActions, AutoFoundation, MaskInObservation])
+def test_the_wrapper_lies_inside_others(tmp_path: Path, outside: Any) -> None:
+    env = outside(RecordReplay(gym.make("Boulanger-C4-v0", allow_undo=True, max_episode_steps=40), tmp_path))
+    play(env, 8, episodes=4, illegal=0 if outside is AutoFoundation else 0.1)
+    replays = loaded(tmp_path)
+    assert len(replays) == 4
+    assert gym.make(env.spec).spec == env.spec
+
+
+def test_a_time_limit_is_a_keyword_of_the_replay(tmp_path: Path) -> None:
+    env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=2), tmp_path)
+    env.reset(options={"code": "MS-C4-1"})
+    env.step(733)
+    env.step(733)
+    (replay,) = loaded(tmp_path)
+    assert (replay.outcome, replay.settings and replay.settings["max_episode_steps"]) == ("truncated", 2)
+
+
+def test_an_episode_that_is_left_is_written_without_an_outcome(tmp_path: Path) -> None:
+    env = RecordReplay(BoulangerEnv(), tmp_path / "all")
+    env.reset(options={"code": "MS-C4-1"})
+    env.reset(options={"code": "MS-C4-1"})
+    env.annotate({733: 0.75, 728: 0.25}, 0.5, "a good start")
+    env.step(733)
+    assert env.replay.annotations == (Annotation(((733, 0.75), (728, 0.25)), 0.5, "a good start"),)
+    env.reset(options={"code": "MS-C4-2"})
+    env.step(729)
+    env.close()
+    assert [(replay.start.code, replay.outcome) for replay in loaded(tmp_path / "all")] == [
+        ("MS-C4-1", None),
+        ("MS-C4-2", None),
+    ]
+    losses = RecordReplay(BoulangerEnv(illegal_action="terminate"), tmp_path / "losses", games="losses")
+    losses.reset(options={"code": "MS-C4-1"})
+    losses.step(733)
+    losses.reset(options={"code": "MS-C4-1"})
+    losses.step(0)
+    assert [replay.outcome for replay in loaded(tmp_path / "losses")] == ["illegal"]
+
+
+def test_an_episode_from_a_position_with_a_past(tmp_path: Path) -> None:
+    game = Game.from_code("MS-C4-1")
+    for text in ["6a", "6b", "6h"]:
+        game.push(game.parse_move(text))
+    env = RecordReplay(BoulangerEnv(allow_undo=True), tmp_path)
+    env.reset(options={"game": game})
+    env.step(780)
+    env.close()
+    (replay,) = loaded(tmp_path)
+    assert replay.start == game
+    assert replay.end.moves == 2
+
+
+def test_actions_that_raise_are_not_recorded(tmp_path: Path) -> None:
+    env = RecordReplay(BoulangerEnv(illegal_action="raise"), tmp_path)
+    with pytest.raises(ResetNeeded):
+        _ = env.replay
+    env.reset(options={"code": "MS-C4-1"})
+    for action in (0, "a"):
+        with pytest.raises(IllegalMoveError):
+            env.step(action)
+    env.step(np.int64(733))
+    assert env.replay.actions == (733,)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda folder: RecordReplay(gym.make("CartPole-v1"), folder), "wraps a Boulanger environment"),
+        (lambda folder: RecordReplay(CardActions(BoulangerEnv()), folder), r"CardActions\(RecordReplay"),
+        (
+            lambda folder: RecordReplay(AutoFoundation(BoulangerEnv()), folder),
+            r"AutoFoundation\(RecordReplay",
+        ),
+        (
+            lambda folder: RecordReplay(
+                gym.wrappers.TransformReward(BoulangerEnv(), lambda r: 2 * r), folder
+            ),
+            r"TransformReward\(RecordReplay",
+        ),
+        (lambda folder: RecordReplay(BoulangerEnv(), folder, games="wins"), "games='wins'"),
+    ],
+)
+def test_what_cannot_be_wrapped(tmp_path: Path, make: Any, message: str) -> None:
+    with pytest.raises(BoulangerError, match=message):
+        make(tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+
+
+# -- the command ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "games" / "deeper").mkdir(parents=True)
+    won().save(tmp_path / "games" / "1.json")
+    lost().save(tmp_path / "games" / "deeper" / "2.json")
+    return tmp_path / "games"
+
+
+def run(*arguments: object) -> str:
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from boulanger_env.cli import app
+
+    result = CliRunner().invoke(app, ["replay", *map(str, arguments)])
+    assert result.exit_code in (0, 1), result.output
+    if result.exit_code:
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+        return result.stderr
+    return result.stdout
+
+
+def test_moves_are_printed(folder: Path) -> None:
+    assert run(folder) == f"{won()}\n\n{lost()}\n"
+
+
+def test_a_page_of_all_games_is_written(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run(folder / "1.json", folder / "deeper", "--html", page) == f"{page}\n"
+    text = page.read_text()
+    assert "<title>2 games</title>" in text
+    assert '"title":"MS-C4-1","agent":"a solver"' in text
+    assert '"title":"MS-C4-12","agent":"chance"' in text
+    run(folder / "1.json", "--html", page)
+    assert page.read_text() == won().to_html()
+
+
+def test_a_game_plays_in_the_terminal(folder: Path) -> None:
+    shown = run(folder / "deeper", "--ansi", "--ascii")
+    assert shown.isascii()
+    assert shown.count("MS-C4-12   score") == len(lost().actions) + 1
+    assert "refused: " in shown
+    assert f"step {len(lost().actions)} of {len(lost().actions)}: " in shown
+    assert "STUCK" in shown
+
+
+def test_a_bad_file_is_one_line(folder: Path, tmp_path: Path) -> None:
+    damaged = folder / "1.json"
+    damaged.write_text(damaged.read_text().replace("733", "734", 1))
+    assert "1.json is no replay: step " in run(folder)
+    assert "No such file" in run(tmp_path / "nowhere.json")
+    (tmp_path / "empty").mkdir()
+    assert "no .json file" in run(tmp_path / "empty")
+    assert "--gif shows one game, and these are 2" in run(
+        folder / "deeper", folder / "deeper", "--gif", "x.gif"
+    )
+
+
+def test_pictures_are_written(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("boulanger_env.render.animation")
+    pytest.importorskip("PIL")
+    gif = tmp_path / "game.gif"
+    assert run(folder / "deeper", "--gif", gif, "--speed", "10") == f"{gif}\n"
+    assert gif.read_bytes()[:6] == b"GIF89a"
+
+
+def test_replay_errors_are_the_packages() -> None:
+    assert issubclass(ReplayError, BoulangerError)
