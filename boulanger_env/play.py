@@ -218,7 +218,7 @@ def open_session(
     if code is not None:
         return Session(*_saved(Game.from_code(code), anew))
     if board is not None:
-        return Session(*_saved(_read_board(board, cells), anew))
+        return Session(*_saved(read_board(board, cells), anew))
     last = saves.newest() if n_cells is None and not anew else None
     return Session(*saves.load(last)) if last else Session(Game.from_code(random_code(cells)))
 
@@ -233,9 +233,10 @@ def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int]]:
     return start, [] if anew else moves
 
 
-def _read_board(path: Path, n_cells: int) -> Game:
+def read_board(path: Path, n_cells: int) -> Game:
     try:
-        return Game.from_text(path.read_text(encoding="utf-8-sig"), n_cells)
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
+        return Game.from_text(text, n_cells)
     except UnicodeDecodeError:
         raise BoulangerError(f"{path} is not a text file in UTF-8") from None
 

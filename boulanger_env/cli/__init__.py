@@ -18,11 +18,12 @@ from .agents import bench, train
 from .app import app
 from .games import deal, play
 from .replay import replay
+from .solve import solve
 
 __all__ = ["app", "main"]
 
 # The help lists them in this order.
-for _command in (deal, play, replay, train, bench):
+for _command in (deal, play, solve, replay, train, bench):
     app.command()(_command)
 
 # typer brings its own click or uses the one that is installed, by its version; this is the class of the one in use.

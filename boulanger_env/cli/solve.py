@@ -1,0 +1,69 @@
+"""``boulanger solve``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from boulanger_env.game import BoulangerError, Game
+from boulanger_env.play import read_board
+
+UNDECIDED = 3  # the exit code of a search that a limit ended: no error, but no verdict either
+
+
+def solve(
+    code: Annotated[
+        str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
+    ] = None,
+    board: Annotated[Path | None, typer.Option(help="A text board in a file, - for standard input.")] = None,
+    cells: Annotated[int, typer.Option(help="With --board, its cells: 4, 2 or 1.")] = 4,
+    quality: Annotated[str, typer.Option(help="any, short or shortest (proved to be).")] = "any",
+    nodes: Annotated[int | None, typer.Option(help="The most positions to look at.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="The most time to take.")] = None,
+    stats: Annotated[bool, typer.Option("--stats", help="Say what the search took, on standard error.")] = False,
+) -> None:
+    """Find a win, or prove that there is none.
+
+    The moves are printed in notation, ten a line, with groups whole; what play reads. Exit code 3: a limit was
+    reached before there was a verdict.
+
+    \b
+    Examples:
+      boulanger solve MS-C4-617
+      boulanger solve MS-C4-617 --quality shortest --stats
+      boulanger solve --board board.txt --cells 2
+    """
+    from boulanger_env.solver import LIMIT, UNSOLVABLE
+    from boulanger_env.solver import solve as solve_game
+
+    game = _game(code, board, cells)
+    began = time.perf_counter()
+    solution = solve_game(game, nodes, seconds, quality=quality)
+    took = time.perf_counter() - began
+    name = game.code or "this board"
+    if solution.status is LIMIT:
+        typer.echo(f"# {name}: not decided within the limit")
+    elif solution.status is UNSOLVABLE:
+        typer.echo(f"# {name} cannot be won: proved by an exhaustive search")
+    else:
+        proved = ", none has fewer" if solution.is_shortest else ""
+        typer.echo(f"# {name}: {len(solution.moves)} moves{proved}")
+        texts = solution.notation()
+        for i in range(0, len(texts), 10):
+            typer.echo(" ".join(texts[i : i + 10]))
+    if stats:
+        typer.echo(f"{solution.nodes} positions in {1000 * took:.1f} ms", err=True)
+    if solution.status is LIMIT:
+        raise typer.Exit(UNDECIDED)
+
+
+def _game(code: str | None, board: Path | None, cells: int) -> Game:
+    if (code is None) == (board is None):
+        raise BoulangerError("give a game code or --board, one of them: boulanger solve MS-C4-617")
+    if code is not None:
+        return Game.from_code(code)
+    assert board is not None
+    return read_board(board, cells)
