@@ -77,16 +77,7 @@ def step_infos(outputs: Outputs, n_named: int, n_ended: int, same_step: bool) ->
 def _final_obs(finals: Frames, ended: NDArray[np.bool_]) -> NDArray[np.object_]:
     """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
     out = np.full(len(ended), None, object)
-    observation = finals.observation()
-    places = np.flatnonzero(ended)
-    if isinstance(observation, dict):
-        names = tuple(observation)
-        rows: Any = (
-            dict(zip(names, row, strict=True))
-            for row in zip(*(array[places] for array in observation.values()), strict=True)
-        )
-    else:
-        rows = observation[places]
-    for i, row in zip(places.tolist(), rows, strict=True):
+    places = ended.nonzero()[0]
+    for i, row in zip(places.tolist(), finals.rows(places), strict=True):
         out[i] = row
     return out

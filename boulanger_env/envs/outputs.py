@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,14 @@ class Frames(NamedTuple):
         if self.features.shape[1]:
             return self.features
         return {"tableau": self.tableau, "cells": self.cells, "foundations": self.foundations}
+
+    def rows(self, places: NDArray[np.int64]) -> Iterable[Any]:
+        """The observations of some games, one by one, copied."""
+        if self.features.shape[1]:
+            return self.features[places]
+        names = ("tableau", "cells", "foundations")
+        arrays = (self.tableau[places], self.cells[places], self.foundations[places])
+        return [dict(zip(names, row, strict=True)) for row in zip(*arrays, strict=True)]
 
     def for_kernels(self) -> tuple[NDArray[Any], ...]:
         """The arrays as the kernels take them: cards as words of 32 bits."""

@@ -28,6 +28,8 @@ from boulanger_env.game.state import (
 from boulanger_env.render.ansi import render_ansi
 
 from .batch import (
+    B_ENDED,
+    B_NAMED,
     B_TERMINATED,
     B_TRUNCATED,
     DISABLED,
@@ -264,6 +266,18 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 ``illegal_action="raise"``, the rules forbid it. No game is changed.
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
+        outputs, n_named, n_ended = self._play(actions)
+        bools = outputs.events.bools
+        return (
+            outputs.frames.observation(),
+            outputs.events.floats[F_REWARD],
+            bools[B_TERMINATED],
+            bools[B_TRUNCATED],
+            step_infos(outputs, n_named, n_ended, self._same_step),
+        )
+
+    def _play(self, actions: Any) -> tuple[Outputs, int, int]:
+        """A step: what it wrote, how many games ended or were dealt, and how many ended."""
         self._check_reset()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
@@ -273,17 +287,13 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         actions = self._read_actions(actions)
         outputs = self._outputs.take()
         n_named, n_ended = self._run(actions, outputs)
-        infos = step_infos(outputs, n_named, n_ended, self._same_step)
         if self._given and n_named:
-            self._tell_given(infos, outputs)
-        bools = outputs.events.bools
-        return (
-            outputs.frames.observation(),
-            outputs.events.floats[F_REWARD],
-            bools[B_TERMINATED],
-            bools[B_TRUNCATED],
-            infos,
-        )
+            events = outputs.events
+            self._write_given(events.codes, events.bools[B_NAMED] & (self._episodes["deal"] == GIVEN))
+            if self._same_step:
+                given = events.ints[I_END_DEAL] == GIVEN
+                self._write_given(events.end_codes, events.bools[B_ENDED] & given)
+        return outputs, n_named, n_ended
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game.
@@ -469,14 +479,6 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         marked(infos, True, n)
         infos.update(marked({"code": codes}, chosen, n))
         return frames.observation(), infos
-
-    def _tell_given(self, infos: Infos, outputs: Outputs) -> None:
-        """Put the codes of games that reset's options gave into the infos of a step."""
-        now, ended = self._episodes["deal"], outputs.events.ints[I_END_DEAL]
-        self._write_given(outputs.events.codes, infos["_code"] & (now == GIVEN))
-        if "final_info" in infos:
-            final = infos["final_info"]
-            self._write_given(final["code"], final["_code"] & (ended == GIVEN))
 
     def _write_given(self, codes: NDArray[np.str_], which: NDArray[np.bool_]) -> None:
         for i in np.flatnonzero(which).tolist():
