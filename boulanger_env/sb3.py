@@ -12,7 +12,22 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .envs import BoulangerVectorEnv
+from .envs.batch import (
+    B_END_ILLEGAL,
+    B_ENDED,
+    B_ILLEGAL,
+    F_RETURN,
+    F_REWARD,
+    I_END_MOVES,
+    I_END_SCORE,
+    I_LENGTH,
+    I_MOVES,
+    I_OUTCOME,
+    I_SCORE,
+)
 from .envs.observations import Observation
+from .envs.outputs import Outputs
+from .envs.stepping import OUTCOMES, TRUNCATED, WON
 from .game.errors import BoulangerError
 
 try:
@@ -22,10 +37,6 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
         'boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"'
     ) from error
-
-
-# Of an ended episode's info, in this order.
-_LAST = ("score", "moves", "illegal_action", "outcome", "is_success", "episode_return", "episode_length")
 
 
 class BoulangerVecEnv(VecEnv):
@@ -92,43 +103,46 @@ class BoulangerVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end are dealt anew at once."""
-        observation, rewards, terminated, truncated, batch_infos = self.batch.step(self._actions)
-        self._masks = batch_infos["action_mask"].view(np.bool_)
-        dones = terminated | truncated
+        outputs, _, n_ended = self.batch._play(self._actions)
+        ints, floats, bools, _, _ = outputs.events
+        self._masks = outputs.frames.mask.view(np.bool_)
         infos: list[dict[str, Any]] = [
             {"score": score, "moves": moves, "illegal_action": illegal, "TimeLimit.truncated": False}
             for score, moves, illegal in zip(
-                *(batch_infos[key].tolist() for key in ("score", "moves", "illegal_action")), strict=True
+                ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), strict=True
             )
         ]
-        if dones.any():
-            self._end_episodes(np.flatnonzero(dones), batch_infos, infos)
-        return observation, rewards.astype(np.float32), dones, infos
+        if n_ended:
+            self._end_episodes(outputs, infos)
+        return outputs.frames.observation(), floats[F_REWARD].astype(np.float32), bools[B_ENDED].copy(), infos
 
-    def _end_episodes(
-        self, ended: NDArray[np.int64], batch_infos: dict[str, Any], infos: list[dict[str, Any]]
-    ) -> None:
+    def _end_episodes(self, outputs: Outputs, infos: list[dict[str, Any]]) -> None:
         """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
-        final = batch_infos["final_info"]
-        lasts = zip(*(final[key][ended].tolist() for key in _LAST), strict=True)
-        coded = final["_code"][ended].tolist()
-        codes = zip(final["code"][ended].tolist(), batch_infos["code"][ended].tolist(), strict=True)
+        ints, floats, bools, codes, end_codes = outputs.events
+        ended = bools[B_ENDED].nonzero()[0]
         seconds = round(time.time() - self._started, 6)
-        for i, last, has_code, (code, next_code) in zip(ended.tolist(), lasts, coded, codes, strict=True):
-            score, moves, illegal, outcome, won, returned, length = last
-            info: dict[str, Any] = {
-                "score": score,
-                "moves": moves,
+        for i, row, returned, illegal, code, next_code, observation in zip(
+            ended.tolist(),
+            ints[:, ended].T.tolist(),
+            floats[F_RETURN, ended].tolist(),
+            bools[B_END_ILLEGAL, ended].tolist(),
+            end_codes[ended].tolist(),
+            codes[ended].tolist(),
+            outputs.finals.rows(ended),
+            strict=True,
+        ):
+            outcome = row[I_OUTCOME]
+            infos[i] = {
+                "score": row[I_END_SCORE],
+                "moves": row[I_END_MOVES],
                 "illegal_action": illegal,
-                "outcome": outcome,
-                "is_success": won,
-                "TimeLimit.truncated": outcome == "truncated",
-                "terminal_observation": batch_infos["final_obs"][i],
-                "episode": {"r": round(returned, 6), "l": length, "t": seconds},
+                "code": code,
+                "outcome": OUTCOMES[outcome],
+                "is_success": outcome == WON,
+                "TimeLimit.truncated": outcome == TRUNCATED,
+                "terminal_observation": observation,
+                "episode": {"r": round(returned, 6), "l": row[I_LENGTH], "t": seconds},
             }
-            if has_code:
-                info["code"] = code
-            infos[i] = info
             self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": next_code}
 
     def action_masks(self) -> NDArray[np.bool_]:

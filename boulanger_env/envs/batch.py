@@ -10,10 +10,8 @@ from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import (
     CELLS,
     FOUNDATIONS,
-    HEIGHTS,
     MOVES,
     SCORE,
-    TABLEAU,
     UNDO_LENGTH,
     Array,
     Board,
@@ -42,16 +40,25 @@ NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
 CODE_LENGTH = 16
 
+# Where the rows of the "cards" observation lie in a board of 32-bit words.
+_CELLS_WORD, _FOUNDATIONS_WORD = CELLS // 4, FOUNDATIONS // 4
+
 
 @kernel
-def observe(board: Board, i: int, features: Array, tableau: Array, cells: Array, foundations: Array) -> None:
-    """Write a board as row ``i`` of the observations that are kept: ``features``, or the three of ``"cards"``."""
+def observe(
+    boards: Array, words: Array, i: int, features: Array, tableau: Array, cells: Array, foundations: Array
+) -> None:
+    """Write a board as row ``i`` of the observations that are kept: ``features``, or the three of ``"cards"``.
+
+    ``words`` are the boards, and the last three the observations, as uint32.
+    """
     if features.shape[0] > 0:
-        write_features(board, features[i])
+        write_features(boards[i], features[i])
     else:
-        copy_row(board[TABLEAU:CELLS], tableau[i])
-        copy_row(board[CELLS:FOUNDATIONS], cells[i])
-        copy_row(board[FOUNDATIONS:HEIGHTS], foundations[i])
+        for w in range(_CELLS_WORD):
+            tableau[i, w] = words[i, w]
+        cells[i, 0] = words[i, _CELLS_WORD]
+        foundations[i, 0] = words[i, _FOUNDATIONS_WORD]
 
 
 # Rows of the arrays in which step_batch says what happened, an entry a game. Those of an episode's end are 0 where
@@ -68,11 +75,13 @@ N_BOOLS = 7
 def step_batch(
     start: int,
     stop: int,
+    scratch: Array,
+    actions: Array,
     boards: Array,
+    words: Array,
     counters: Array,
     history: Array,
     episodes: Array,
-    actions: Array,
     rewards: Array,
     illegal_action: int,
     allow_undo: bool,
@@ -81,12 +90,14 @@ def step_batch(
     autoreset: int,
     decks: Array,
     deck_cells: Array,
+    deck_codes: Array,
     n_cells: int,
     sequential: bool,
-    scratch: Array,
     ints: Array,
     floats: Array,
     bools: Array,
+    codes: Array,
+    end_codes: Array,
     mask: Array,
     features: Array,
     tableau: Array,
@@ -97,13 +108,17 @@ def step_batch(
     final_tableau: Array,
     final_cells: Array,
     final_foundations: Array,
-) -> None:
+) -> tuple[int, int]:
     """Step the games ``start`` to ``stop``: play or deal, then mask, observation and events, in one pass.
 
-    The arrays up to ``scratch`` are the batch's state and settings, the others its output. ``B_NAMED`` marks the
-    games whose code is told: those that ended or were dealt. Only SAME_STEP uses the ``final_`` arrays.
+    The arrays up to ``sequential`` are the batch's state and settings, the others its output. ``B_NAMED`` marks the
+    games whose code is told: those that ended or were dealt. Only SAME_STEP uses ``end_codes`` and ``final_`` arrays.
+
+    Returns:
+        How many games are named, and how many ended.
     """
     stride = boards.shape[0]
+    n_named = n_ended = 0
     for i in range(start, stop):
         board, counter, episode = boards[i], counters[i], episodes[i]
         reward, illegal, outcome = 0.0, False, RUNNING
@@ -125,6 +140,9 @@ def step_batch(
             if outcome == RUNNING and episode["steps"] >= max_episode_steps:
                 outcome = TRUNCATED
         ended = outcome != RUNNING
+        named = ended or deals_anew
+        n_ended += ended
+        n_named += named
         floats[F_REWARD, i] = reward
         floats[F_RETURN, i] = episode["returned"] if ended else 0.0
         ints[I_OUTCOME, i] = outcome
@@ -137,21 +155,25 @@ def step_batch(
         bools[B_ENDED, i] = ended
         bools[B_WON, i] = outcome == WON
         bools[B_END_ILLEGAL, i] = illegal and ended
-        bools[B_NAMED, i] = ended or deals_anew
-        if ended and autoreset == SAME_STEP:
-            deals_anew = True
-            illegal = False
-            copy_row(mask[i], final_mask[i])
-            observe(board, i, final_features, final_tableau, final_cells, final_foundations)
+        bools[B_NAMED, i] = named
+        if autoreset == SAME_STEP:
+            write_code(i64(episode["deal"]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
+            if ended:
+                deals_anew = True
+                illegal = False
+                copy_row(mask[i], final_mask[i])
+                observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
         elif ended:
             episode["outcome"] = outcome
         if deals_anew:
             start_game(board, counter, episode, stride, decks, deck_cells, n_cells, sequential, scratch)
             write_mask(board, counter, allow_undo, prune, mask[i])
+        write_code(i64(episode["deal"]) if named else GIVEN, deck_codes, n_cells, codes[i])
         ints[I_SCORE, i] = counter[SCORE]
         ints[I_MOVES, i] = counter[MOVES]
         bools[B_ILLEGAL, i] = illegal
-        observe(board, i, features, tableau, cells, foundations)
+        observe(boards, words, i, features, tableau, cells, foundations)
+    return n_named, n_ended
 
 
 @kernel
@@ -228,10 +250,12 @@ def write_masks(
 
 
 @kernel
-def observe_all(boards: Array, features: Array, tableau: Array, cells: Array, foundations: Array) -> None:
+def observe_all(
+    boards: Array, words: Array, features: Array, tableau: Array, cells: Array, foundations: Array
+) -> None:
     """Write every game's observation as it stands."""
     for i in range(boards.shape[0]):
-        observe(boards[i], i, features, tableau, cells, foundations)
+        observe(boards, words, i, features, tableau, cells, foundations)
 
 
 @kernel
@@ -249,15 +273,32 @@ def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Arra
 
 
 @kernel
-def write_codes(deals: Array, chosen: Array, n_cells: int, out: Array) -> None:
-    """Write BK1 codes as UCS-4 text, uint32 ``(n, CODE_LENGTH)`` zeroed, for the rows that ``chosen`` marks."""
-    for i in range(deals.shape[0]):
-        if chosen[i] and deals[i] >= 0:
-            row = out[i]
-            row[0], row[1], row[2], row[3] = 66, 75, 49, 45  # "BK1-"
-            row[4], row[5], row[6] = 67, 48 + n_cells, 45  # "Cn-"
-            number = i64(deals[i])
-            for place in range(7):
-                symbol = (number >> (30 - 5 * place)) & 31
-                # A-Z, then 2-7.
-                row[7 + place] = 65 + symbol if symbol < 26 else 24 + symbol
+def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
+    """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``; nothing but zeros for ``GIVEN``.
+
+    Args:
+        deal: as ``new_game`` names it.
+        deck_codes: uint32 ``(m, CODE_LENGTH)``, the codes of listed deals; ``m`` = 0: random BK1 deals.
+        n_cells: the cells of random games.
+        out: overwritten.
+    """
+    for k in range(CODE_LENGTH):
+        out[k] = 0
+    if deal == GIVEN:
+        return
+    if deck_codes.shape[0] > 0:
+        copy_row(deck_codes[deal], out)
+        return
+    out[0], out[1], out[2], out[3] = 66, 75, 49, 45  # "BK1-"
+    out[4], out[5], out[6] = 67, 48 + n_cells, 45  # "Cn-"
+    for place in range(7):
+        symbol = (deal >> (30 - 5 * place)) & 31
+        # A-Z, then 2-7.
+        out[7 + place] = 65 + symbol if symbol < 26 else 24 + symbol
+
+
+@kernel
+def write_codes(episodes: Array, chosen: Array, deck_codes: Array, n_cells: int, out: Array) -> None:
+    """Write the codes of the games that ``chosen`` marks into ``(n, CODE_LENGTH)``, zeros for the others."""
+    for i in range(episodes.shape[0]):
+        write_code(i64(episodes[i]["deal"]) if chosen[i] else GIVEN, deck_codes, n_cells, out[i])

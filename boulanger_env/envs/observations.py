@@ -25,13 +25,12 @@ from boulanger_env.game.errors import BoulangerError, InvalidBoardError
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import (
     PARENT,
+    bytes_equal,
     empty_cells,
     empty_columns,
     goes_home,
-    head_of_run,
-    parent_column,
     reindex,
-    run_length,
+    top_cards,
 )
 from boulanger_env.game.state import (
     BOARD_SIZE,
@@ -44,6 +43,7 @@ from boulanger_env.game.state import (
     N_COLUMNS,
     NO_CARD,
     NO_CELL,
+    RUNS,
     TABLEAU,
     Array,
     Board,
@@ -109,6 +109,11 @@ _NEXT, _GOES_HOME, _TO_PARENT = (FEATURES[n].start for n in ("next_home", "can_g
 _RANK, _N_CELLS, _EMPTY_CELLS = (FEATURES[n].start for n in ("foundation_rank", "n_cells", "empty_cells"))
 _EMPTY_COLUMNS, _LIMIT = (FEATURES[n].start for n in ("empty_columns", "group_limit"))
 _LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
+# Those that are indexed by card, for unsigned arithmetic.
+_ONE, _COLUMNS, _HEIGHT = np.uint64(1), np.uint64(N_COLUMNS), np.uint64(MAX_HEIGHT)
+_COLUMN_AT, _CELL_AT, _ABOVE_AT = np.uint64(_COLUMN), np.uint64(_CELL), np.uint64(_ABOVE)
+_ON_PARENT_AT, _IN_RUN_AT, _BLOCKS_AT = np.uint64(_ON_PARENT), np.uint64(_IN_RUN), np.uint64(_BLOCKS)
+_GOES_HOME_AT, _TO_PARENT_AT = np.uint64(_GOES_HOME), np.uint64(_TO_PARENT)
 # One-hot place of a cell count: 4, 2, 1 -> 0, 1, 2.
 _CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in range(5)], np.uint8)
 
@@ -129,43 +134,46 @@ _LOWER = np.array(
 def write_features(board: Board, out: Array) -> None:
     """Write the ``"features"`` observation of a board into uint8 ``(N_FEATURES,)``."""
     out[:] = 0
+    tops = top_cards(board)
     free = empty_cells(board)
     empty = empty_columns(board)
     limit = (free + 1) << empty
 
+    # Indexes are unsigned, since one that cannot be negative needs no check, and nothing is asked that can be reckoned:
+    # a branch guessed wrong costs more than a card does.
     for column in range(N_COLUMNS):
         height = i64(board[HEIGHTS + column])
         if height == 0:
             continue
-        start = TABLEAU + column * MAX_HEIGHT
-        run = run_length(board, column)
-        below = 0
+        place = np.uint64(TABLEAU + column * MAX_HEIGHT)
+        run = i64(board[RUNS + column])
+        below = np.uint64(NO_CARD)
         beneath = np.uint64(0)  # the cards that lie beneath, as a set
-        for i in range(height):
-            card = i64(board[start + i])
-            c = i64(np.uint8(card - 1))  # an index that cannot be negative needs no check
-            above = height - 1 - i
-            out[_COLUMN + c * N_COLUMNS + column] = 1
-            out[_ABOVE + c * MAX_HEIGHT + above] = 1
-            out[_ON_PARENT + c] = below == PARENT[card]
-            out[_IN_RUN + c] = above < run
-            out[_BLOCKS + c] = (beneath & _LOWER[card]) != 0
-            beneath |= np.uint64(1) << np.uint64(card)
+        for above in range(height - 1, -1, -1):
+            card = np.uint64(board[place])
+            c = card - _ONE
+            out[_COLUMN_AT + c * _COLUMNS + np.uint64(column)] = 1
+            out[_ABOVE_AT + c * _HEIGHT + np.uint64(above)] = 1
+            out[_ON_PARENT_AT + c] = below == np.uint64(PARENT[card])
+            out[_IN_RUN_AT + c] = above < run
+            out[_BLOCKS_AT + c] = (beneath & _LOWER[card]) != np.uint64(0)
+            beneath |= _ONE << card
             below = card
-        out[_GOES_HOME + below - 1] = goes_home(board, below)
-        head = head_of_run(board, column)
-        out[_TO_PARENT + head - 1] = run <= limit and parent_column(board, head) >= 0
+            place += _ONE
+        out[_GOES_HOME_AT + below - _ONE] = goes_home(board, i64(below))
+        head = below + np.uint64(run - 1)
+        onto = bytes_equal(tops, i64(PARENT[head])) * np.uint64(run <= limit)
+        out[_TO_PARENT_AT + head - _ONE] = onto != np.uint64(0)
 
     n_cells = 0
     for i in range(MAX_CELLS):
-        card = i64(board[CELLS + i])
-        if card == NO_CELL:
-            continue
-        n_cells += 1
-        if card != NO_CARD:
-            out[_CELL + (card - 1) * MAX_CELLS + i] = 1
-            out[_GOES_HOME + card - 1] = goes_home(board, card)
-            out[_TO_PARENT + card - 1] = parent_column(board, card) >= 0
+        card = np.uint64(board[CELLS + i])
+        n_cells += card != np.uint64(NO_CELL)
+        if card != np.uint64(NO_CARD) and card != np.uint64(NO_CELL):
+            c = card - _ONE
+            out[_CELL_AT + c * np.uint64(MAX_CELLS) + np.uint64(i)] = 1
+            out[_GOES_HOME_AT + c] = goes_home(board, i64(card))
+            out[_TO_PARENT_AT + c] = bytes_equal(tops, i64(PARENT[card])) != np.uint64(0)
 
     for suit in range(N_SUITS):
         rank = i64(board[FOUNDATIONS + suit])

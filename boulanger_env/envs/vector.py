@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from operator import index
 from typing import Any
@@ -31,26 +29,15 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .batch import (
-    B_END_ILLEGAL,
     B_ENDED,
-    B_ILLEGAL,
     B_NAMED,
     B_TERMINATED,
     B_TRUNCATED,
-    B_WON,
-    CODE_LENGTH,
     DISABLED,
     EPISODE,
-    F_RETURN,
     F_REWARD,
     GIVEN,
     I_END_DEAL,
-    I_END_MOVES,
-    I_END_SCORE,
-    I_LENGTH,
-    I_MOVES,
-    I_OUTCOME,
-    I_SCORE,
     NEXT_STEP,
     SAME_STEP,
     first_illegal,
@@ -60,18 +47,19 @@ from .batch import (
     write_codes,
     write_masks,
 )
+from .infos import Infos, marked, step_infos
 from .observations import Observation
-from .outputs import Events, Frames, OutputPool
+from .outputs import CODE_DTYPE, OutputPool, Outputs, code_letters
 from .rewards import Reward
 from .settings import Deals, read_settings
-from .stepping import OUTCOMES, RAISE, RUNNING
+from .stepping import RAISE, RUNNING
+from .workers import Workers
 
 _AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
-_OUTCOME_TEXT = np.array([outcome or "" for outcome in OUTCOMES])
 RESET_OPTIONS = ("codes", "reset_mask")
 
 
@@ -113,7 +101,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     """
 
     # Of the class, since some releases of Gymnasium close what was never finished being made.
-    _pool: tuple[int, ThreadPoolExecutor] | None = None
+    _workers: Workers | None = None
 
     def __init__(
         self,
@@ -170,25 +158,49 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
         n = self.num_envs
-        self._rewards = settings.reward.table()
         self._boards = np.zeros((n, BOARD_SIZE), np.uint8)
         self._counters = np.zeros((n, N_COUNTERS), np.int32)
         self._history = np.zeros((n, HISTORY_SIZE), np.uint16)
         self._episodes = np.zeros(n, EPISODE)
-        self._given: list[str | None] = [None] * n
+        self._given: dict[int, str | None] = {}  # codes of the games that reset's options gave
         self._is_reset = False
         self._all = np.ones(n, np.bool_)
-        self._code_list = None if settings.source.codes is None else np.array(settings.source.codes)
+        self._deck_codes = code_letters(np.array(settings.source.codes or (), CODE_DTYPE))
         # Threads share games in equal parts; each has its own place to shuffle in.
         bounds = [n * part // self.num_threads for part in range(self.num_threads + 1)]
         self._parts = list(pairwise(bounds))
         self._scratch = np.zeros((self.num_threads, 52), np.uint8)
+        self._same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._outputs = OutputPool(
             n,
             settings.n_actions,
             settings.observation,
-            finals=self.autoreset_mode is AutoresetMode.SAME_STEP,
+            finals=self._same_step,
             reuse_always=not copy,
+        )
+        self._bind()
+
+    def _bind(self) -> None:
+        """Gather what step_batch is told at every step."""
+        settings, source = self._settings, self._settings.source
+        self._words = self._boards.view(np.uint32)
+        self._for_kernel: tuple[Any, ...] = (
+            self._boards,
+            self._words,
+            self._counters,
+            self._history,
+            self._episodes,
+            settings.reward.table(),
+            settings.illegal_action,
+            settings.allow_undo,
+            settings.prune,
+            settings.max_episode_steps,
+            _AUTORESET[self.autoreset_mode],
+            source.decks,
+            source.deck_cells,
+            self._deck_codes,
+            source.n_cells,
+            settings.sequential,
         )
 
     # -- the vector environment -------------------------------------------------------------------------------
@@ -260,23 +272,36 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 ``illegal_action="raise"``, the rules forbid it. No game is changed.
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
+        outputs, n_named, n_ended = self._play(actions)
+        bools = outputs.events.bools
+        return (
+            outputs.frames.observation(),
+            outputs.events.floats[F_REWARD],
+            bools[B_TERMINATED],
+            bools[B_TRUNCATED],
+            step_infos(outputs, n_named, n_ended, self._same_step),
+        )
+
+    def _play(self, actions: Any) -> tuple[Outputs, int, int]:
+        """A step: what it wrote, how many games ended or were dealt, and how many ended."""
         self._check_reset()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
                 f"sub-environments {np.flatnonzero(self._over()).tolist()} have ended: reset them with options "
                 "{'reset_mask': ...} before the next step()"
             )
-        frames, events, finals = self._outputs.take()
-        self._run(self._read_actions(actions), frames, events, finals)
+        actions = self._read_actions(actions)
+        outputs = self._outputs.take()
+        n_named, n_ended = self._run(actions, outputs)
+        if self._given and n_named:
+            events = outputs.events
+            self._write_given(events.codes, events.bools[B_NAMED] & (self._episodes["deal"] == GIVEN))
+            if self._same_step:
+                given = events.ints[I_END_DEAL] == GIVEN
+                self._write_given(events.end_codes, events.bools[B_ENDED] & given)
         if self.render_mode == "human":
             self.render()
-        return (
-            frames.observation(),
-            events.floats[F_REWARD],
-            events.bools[B_TERMINATED],
-            events.bools[B_TRUNCATED],
-            self._infos(frames, events, finals),
-        )
+        return outputs, n_named, n_ended
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game.
@@ -352,9 +377,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         view: View | None = getattr(self, "_view", None)
         if view is not None:
             view.close()
-        if self._pool is not None:
-            self._pool[1].shutdown()
-            self._pool = None
+        if self._workers is not None:
+            self._workers.stop()
 
     def _check_reset(self) -> None:
         if not self._is_reset:
@@ -427,15 +451,17 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 f"actions of dtype {array.dtype} and shape {array.shape}: "
                 f"a step takes integers, shape ({self.num_envs},)"
             )
-        if array.min() < 0 or array.max() >= count:
+        # Seen as unsigned, negative numbers are too large, too.
+        if array.dtype != np.int64 or array.view(np.uint64).max() >= count:
             wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
             if len(wrong):
                 raise IllegalMoveError(
                     f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
                     f"actions are numbered 0 to {count - 1}"
                 )
-        # A copy, since for arrays with gaps or read-only ones the kernels would be compiled anew.
-        array = np.array(array, np.int64, order="C")
+        flags = array.flags
+        if array.dtype != np.int64 or not (flags.c_contiguous and flags.writeable and flags.aligned):
+            array = np.array(array, np.int64, order="C")  # else the kernels would be compiled anew
         if self._settings.illegal_action == RAISE:
             i = int(first_illegal(self._boards, self._counters, array, self._episodes))
             if i >= 0:
@@ -448,47 +474,20 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     # -- inside -----------------------------------------------------------------------------------------------
 
-    def _run(self, actions: NDArray[np.int64], frames: Frames, events: Events, finals: Frames) -> None:
-        """One compiled call for each thread's share of the games."""
-        settings, source = self._settings, self._settings.source
+    def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> tuple[int, int]:
+        """One compiled call for each thread's share of the games; how many games are named, and how many ended."""
 
-        def run(part: int) -> None:
-            step_batch(
-                *self._parts[part],
-                self._boards,
-                self._counters,
-                self._history,
-                self._episodes,
-                actions,
-                self._rewards,
-                settings.illegal_action,
-                settings.allow_undo,
-                settings.prune,
-                settings.max_episode_steps,
-                _AUTORESET[self.autoreset_mode],
-                source.decks,
-                source.deck_cells,
-                source.n_cells,
-                settings.sequential,
-                self._scratch[part],
-                *events,
-                *frames,
-                *finals,
+        def run(part: int) -> tuple[int, int]:
+            return step_batch(
+                *self._parts[part], self._scratch[part], actions, *self._for_kernel, *outputs.for_kernels
             )
 
         if self.num_threads == 1:
-            run(0)
-            return
-        others = [self._threads().submit(run, part) for part in range(1, self.num_threads)]
-        run(0)
-        for other in others:
-            other.result()
-
-    def _threads(self) -> ThreadPoolExecutor:
-        # A pool does not survive a fork: each process has its own.
-        if self._pool is None or self._pool[0] != os.getpid():
-            self._pool = (os.getpid(), ThreadPoolExecutor(self.num_threads - 1))
-        return self._pool[1]
+            return run(0)
+        if self._workers is None:
+            self._workers = Workers()
+        named, ended = zip(*self._workers.run(run, self.num_threads), strict=True)
+        return sum(named), sum(ended)
 
     def _give(self, i: int, game: Game) -> None:
         self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
@@ -496,83 +495,30 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         for name, value in (("deal", GIVEN), ("steps", 0), ("returned", 0.0), ("outcome", RUNNING)):
             self._episodes[i][name] = value
 
-    def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+    def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, Infos]:
         """Observation and infos after a reset of the ``chosen``."""
-        frames, _, _ = self._outputs.take()
+        outputs = self._outputs.take()
+        frames, codes, n = outputs.frames, outputs.events.codes, self.num_envs
         settings = self._settings
         write_masks(
             self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask
         )
-        observe_all(self._boards, *frames[1:])
-        infos = self._always(
-            frames.mask,
-            self._counters[:, SCORE].astype(np.int64),
-            self._counters[:, MOVES].astype(np.int64),
-            np.zeros(self.num_envs, np.bool_),
-        )
-        infos.update(self._codes(self._episodes["deal"], chosen))
+        observe_all(self._boards, self._words, *frames.for_kernels()[1:])
+        write_codes(self._episodes, chosen, self._deck_codes, settings.source.n_cells, code_letters(codes))
+        self._write_given(codes, chosen & (self._episodes["deal"] == GIVEN))
+        infos: Infos = {
+            "action_mask": frames.mask,
+            "score": self._counters[:, SCORE].astype(np.int64),
+            "moves": self._counters[:, MOVES].astype(np.int64),
+            "illegal_action": np.zeros(n, np.bool_),
+        }
+        marked(infos, True, n)
+        infos.update(marked({"code": codes}, chosen, n))
         return frames.observation(), infos
 
-    def _always(self, mask: NDArray[np.int8], score: Any, moves: Any, illegal: Any) -> dict[str, Any]:
-        infos = {"action_mask": mask, "score": score, "moves": moves, "illegal_action": illegal}
-        return _marked(infos, self._all)
-
-    def _infos(self, frames: Frames, events: Events, finals: Frames) -> dict[str, Any]:
-        """The infos of a step."""
-        ints, floats, bools = events
-        infos = self._always(frames.mask, ints[I_SCORE], ints[I_MOVES], bools[B_ILLEGAL])
-        if not bools[B_NAMED].any():
-            return infos
-        infos.update(self._codes(self._episodes["deal"], bools[B_NAMED]))
-        ended = bools[B_ENDED]
-        if not ended.any():
-            return infos
-        outcome = np.zeros(self.num_envs, _OUTCOME_TEXT.dtype)
-        outcome[ended] = _OUTCOME_TEXT[ints[I_OUTCOME][ended]]
-        last: dict[str, Any] = {
-            "outcome": outcome,
-            "is_success": bools[B_WON],
-            "episode_return": floats[F_RETURN],
-            "episode_length": ints[I_LENGTH],
-        }
-        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
-            infos.update(_marked(last, ended))
-            return infos
-        last.update(
-            action_mask=finals.mask,
-            score=ints[I_END_SCORE],
-            moves=ints[I_END_MOVES],
-            illegal_action=bools[B_END_ILLEGAL],
-        )
-        final = _marked(last, ended) | self._codes(ints[I_END_DEAL], ended)
-        infos.update(_marked({"final_info": final, "final_obs": self._final_obs(finals, ended)}, ended))
-        return infos
-
-    def _final_obs(self, finals: Frames, ended: NDArray[np.bool_]) -> NDArray[np.object_]:
-        """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
-        out = np.full(self.num_envs, None, object)
-        observation = finals.observation()
-        for i in np.flatnonzero(ended).tolist():
-            if isinstance(observation, dict):
-                out[i] = {name: array[i] for name, array in observation.items()}
-            else:
-                out[i] = observation[i]
-        return out
-
-    def _codes(self, deals: NDArray[np.int64], chosen: NDArray[np.bool_]) -> dict[str, Any]:
-        """The codes of the ``chosen`` games."""
-        given = chosen & (deals == GIVEN)
-        if self._code_list is not None:
-            codes = np.zeros(self.num_envs, f"U{CODE_LENGTH}")
-            listed = chosen & ~given
-            codes[listed] = self._code_list[deals[listed]]
-        else:
-            letters = np.zeros((self.num_envs, CODE_LENGTH), np.uint32)
-            write_codes(deals, chosen, self._settings.source.n_cells, letters)
-            codes = letters.view(f"U{CODE_LENGTH}").reshape(self.num_envs)
-        for i in np.flatnonzero(given).tolist():
+    def _write_given(self, codes: NDArray[np.str_], which: NDArray[np.bool_]) -> None:
+        for i in np.flatnonzero(which).tolist():
             codes[i] = self._given[i]
-        return {"code": codes, "_code": chosen.copy()}
 
     def _live_game(self, i: int) -> Game:
         deal = int(self._episodes[i]["deal"])
@@ -580,12 +526,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return Game(self._boards[i], self._counters[i], self._history[i], code)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None}
+        return {**self.__dict__, "_workers": None, "_words": None, "_for_kernel": None}
 
-
-def _marked(infos: dict[str, Any], which: NDArray[np.bool_]) -> dict[str, Any]:
-    """Infos with their masks beside them: ``which`` entries count."""
-    return infos | {f"_{key}": which.copy() for key in infos}
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()  # the words are a view of the boards, which a copy would lose
 
 
 def _at_least_one(name: str, value: Any) -> int:

@@ -45,19 +45,24 @@ from .state import (
     History,
 )
 
-RANK = np.array([0, *(rank_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
-SUIT = np.array([0, *(suit_of(c) for c in range(1, N_CARDS + 1))], np.uint8)
+# By card, with an entry before for NO_CARD and one after for NO_CELL: what lies in a cell needs no question first.
+RANK = np.array([0, *(rank_of(c) for c in range(1, N_CARDS + 1)), 0], np.uint8)
+SUIT = np.array([0, *(suit_of(c) for c in range(1, N_CARDS + 1)), 0], np.uint8)
 NO_ONE = -1
 NO_PARENT = 255
 PARENT = np.array(
-    [NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1))], np.uint8
+    [NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1)), NO_PARENT],
+    np.uint8,
 )
-"""The card that each card may be put on, 255 for a king (and for no card)."""
+"""The card that each card may be put on, 255 for a king (and for what is no card)."""
+TAKES = np.array([NO_PARENT, *PARENT[:-1]], np.uint8)
+"""The card that takes a run, by the run's lowest card plus its size; 255 for none, and for the empty run."""
 
 # Masks for eight bytes at a time. Beside a uint64 every operand must be one: with a signed number it turns to float.
 EACH_BYTE = np.uint64(0x0101010101010101)
 LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 HIGH_BITS = np.uint64(0x8080808080808080)
+INDEX_OF_BYTE = np.uint64(0x0001020304050607)
 
 # What a move is worth, and to whom: rewards and the score are tables over these events.
 EVENT_NONE, EVENT_FROM_CELL, EVENT_FOUNDATION = 0, 1, 2
@@ -124,7 +129,8 @@ def next_home(board: Board, suit: int) -> int:
 @kernel
 def goes_home(board: Board, card: int) -> bool:
     """Whether ``card`` is the next of its suit on its foundation."""
-    return bool(board[FOUNDATIONS + i64(SUIT[card])] + 1 == RANK[card])
+    place = np.uint64(card)  # an index that cannot be negative needs no check
+    return bool(board[FOUNDATIONS + i64(SUIT[place])] + 1 == RANK[place])
 
 
 @kernel
@@ -187,40 +193,51 @@ def column_action(source: int, destination: int, size: int) -> int:
 
 
 @kernel
+def byte_index(word: Any) -> int:
+    """Which byte of a uint64 is 1, where all others are 0; 0 where all are."""
+    return i64((word * INDEX_OF_BYTE) >> np.uint64(56))
+
+
+@kernel
 def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     """Write the legal moves into ``mask[:780]`` (1 = legal) and count them.
 
     With ``prune``, moves that lead to an equivalent position are left out: every empty column but the
     leftmost as a target, and a whole column to an empty one. What is left is empty only if all is.
     """
+    none = np.uint64(0)
     mask[:N_ACTIONS] = 0
     tops = top_cards(board)
     empty = bytes_equal(tops, NO_CARD)
     n_empty = i64((empty * EACH_BYTE) >> np.uint64(56))
     free = empty_cells(board)
     limit = (free + 1) << n_empty
-
-    home = np.uint64(0)
-    for suit in range(N_SUITS):
-        home |= bytes_equal(tops, next_home(board, suit))
-    count = write_bytes(mask, COLUMN_HOME, home)
-    if free > 0:
-        count += write_bytes(mask, COLUMN_TO_CELL, empty ^ EACH_BYTE)
+    count = 0
 
     for s in range(N_COLUMNS):
         # Onto an occupied column only the whole run can go: its other cards have their parent beneath them.
         size = i64(board[RUNS + s])
-        onto = bytes_equal(tops, i64(PARENT[head_of_run(board, s)]) if size > 0 else NO_PARENT)
-        if onto != 0 and size <= limit:
-            mask[column_action(s, lowest_byte(onto), size)] = 1
-            count += 1
+        onto = bytes_equal(tops, i64(TAKES[np.uint64(i64(board[TOPS + s]) + size)])) * np.uint64(
+            size <= limit
+        )
+        # Without a branch: where there is no such move, the 1 goes to a place that is written later.
+        one = i64((onto * EACH_BYTE) >> np.uint64(56))
+        place = COLUMN_HOME + one * (column_action(s, byte_index(onto), size) - COLUMN_HOME)
+        mask[np.uint64(place)] = 1
+        count += one
+
+    home = none
+    for suit in range(N_SUITS):
+        home |= bytes_equal(tops, next_home(board, suit))
+    count += write_bytes(mask, COLUMN_HOME, home)
+    count += write_bytes(mask, COLUMN_TO_CELL, empty ^ EACH_BYTE if free > 0 else none)
 
     target = empty & (~empty + np.uint64(1)) if prune else empty
     for c in range(MAX_CELLS):
         card = i64(board[CELLS + c])
-        if card in (NO_CARD, NO_CELL):
-            continue
-        onto = bytes_equal(tops, i64(PARENT[card])) | target
+        onto = bytes_equal(tops, i64(PARENT[np.uint64(card)])) | (
+            none if card in (NO_CARD, NO_CELL) else target
+        )
         count += write_bytes(mask, CELL_TO_COLUMN + N_COLUMNS * c, onto)
         goes = goes_home(board, card)
         mask[CELL_HOME + c] = goes
@@ -232,22 +249,13 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
             if prune and size == i64(board[HEIGHTS + s]):
                 size -= 1
             left = target
-            while left != 0 and size > 0:
-                first = column_action(s, lowest_byte(left), 1)
+            while left != none and size > 0:
+                place = np.uint64(column_action(s, byte_index(left & (~left + np.uint64(1))), 1))
                 for k in range(size):
-                    mask[first + k] = 1
+                    mask[place + np.uint64(k)] = 1
                 count += size
                 left &= left - np.uint64(1)
     return count
-
-
-@kernel
-def lowest_byte(word: Any) -> int:
-    """Index of the lowest byte that is not 0 in a uint64 whose bytes are 0 or 1."""
-    i = 0
-    while (word >> np.uint64(8 * i)) & np.uint64(1) == 0:
-        i += 1
-    return i
 
 
 @kernel
