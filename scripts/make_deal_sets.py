@@ -106,7 +106,9 @@ def write_set(name: str, about: str, rows: list[str], *, first: str | None = Non
     if first is not None:
         head.append(f"# first: {first}")
     columns = "" if first is not None else "code, "
-    head.append(f"# A line a deal is {columns}moves of a proven shortest solution (- = unsolvable, + = not known), nodes.")
+    head.append(
+        f"# A line a deal is {columns}moves of a proven shortest solution (- = unsolvable, + = not known), nodes."
+    )
     write_text(DATA / f"{name}.txt", "\n".join([*head, f"# digest: {digest(rows)}", *rows, ""]))
     print(f"{name}: {len(rows)} deals", flush=True)
 
@@ -143,7 +145,7 @@ def make_training_sets(labeller: Labeller, cells: list[int]) -> None:
         rows = [" ".join(map(str, gaps[i : i + 40])) for i in range(0, len(gaps), 40)]
         head = [
             f"# name: solvable-c{n}",
-            f"# The {len(solvable)} solvable deals among the first {TRAINING[n]}: their numbers, each less the one before.",
+            f"# The solvable deals among the first {TRAINING[n]}: their numbers, each less the one before.",
             "# Made by scripts/make_deal_sets.py with boulanger_env.solver: every one has a win that was replayed.",
             f"# gaps from: {first}",
             f"# digest: {digest(rows)}",
@@ -167,7 +169,7 @@ def make_difficulty_sets(labeller: Labeller) -> None:
         rows = [f"{code} {line}" for *_, code, line in sorted(part, key=lambda row: row[2])]
         write_set(
             name,
-            f"The {DIFFICULTY_SIZE} {word} solvable deals of the first {DIFFICULTY_FROM} from BK1-C4-VALAAAA on, by detour.",
+            f"The {DIFFICULTY_SIZE} {word} solvable deals of the first {DIFFICULTY_FROM} from BK1-C4-VALAAAA on.",
             rows,
         )
 

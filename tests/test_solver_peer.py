@@ -38,7 +38,9 @@ def peer_verdict(game: Game) -> Status:
 def agree(game: Game) -> Status:
     verdict = peer_verdict(game)
     if verdict is not LIMIT:
-        assert solve(game).status is verdict, f"{game.code} after {game.moves} moves, {game.n_cells} cells\n{game}"
+        assert solve(game).status is verdict, (
+            f"{game.code} after {game.moves} moves, {game.n_cells} cells\n{game}"
+        )
     return verdict
 
 

@@ -23,7 +23,9 @@ def solve(
     quality: Annotated[str, typer.Option(help="any, short or shortest (proved to be).")] = "any",
     nodes: Annotated[int | None, typer.Option(help="The most positions to look at.")] = None,
     seconds: Annotated[float | None, typer.Option(help="The most time to take.")] = None,
-    stats: Annotated[bool, typer.Option("--stats", help="Say what the search took, on standard error.")] = False,
+    stats: Annotated[
+        bool, typer.Option("--stats", help="Say what the search took, on standard error.")
+    ] = False,
 ) -> None:
     """Find a win, or prove that there is none.
 

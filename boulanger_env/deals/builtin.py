@@ -19,7 +19,9 @@ _FOLDER = resources.files("boulanger_env.deals") / "data"
 @cache
 def names() -> tuple[str, ...]:
     """The sets that have a file."""
-    return tuple(sorted(file.name.removesuffix(".txt") for file in _FOLDER.iterdir() if file.name.endswith(".txt")))
+    return tuple(
+        sorted(file.name.removesuffix(".txt") for file in _FOLDER.iterdir() if file.name.endswith(".txt"))
+    )
 
 
 @cache

@@ -25,6 +25,7 @@ Deals = str | DealSet | Sequence[str] | None
 
 ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
 DEAL_ORDERS = ("random", "sequential")
+SOLVABLE = "solvable"
 
 
 class DealSource:

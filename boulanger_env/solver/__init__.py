@@ -7,4 +7,14 @@ from .winning import winning_moves
 
 SOLVED, UNSOLVABLE, LIMIT = Status.SOLVED, Status.UNSOLVABLE, Status.LIMIT
 
-__all__ = ["LIMIT", "SOLVED", "UNSOLVABLE", "Solution", "Status", "least_moves", "solve", "solve_many", "winning_moves"]
+__all__ = [
+    "LIMIT",
+    "SOLVED",
+    "UNSOLVABLE",
+    "Solution",
+    "Status",
+    "least_moves",
+    "solve",
+    "solve_many",
+    "winning_moves",
+]

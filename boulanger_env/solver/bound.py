@@ -14,8 +14,8 @@ from .start import new_start, read_board
 def least_moves(game: Game) -> int:
     """A lower bound of the moves of any solution, groups counted as one.
 
-    Each card that is not home takes a move to get there. And a card that lies above a lower card of its suit, and not on
-    its parent, takes one more: it has to make way first.
+    Each card that is not home takes a move to get there. And a card that lies above a lower card of its suit, and not
+    on its parent, takes one more: it has to make way first.
 
     >>> least_moves(Game.from_code("MS-C4-1"))
     64

@@ -17,9 +17,10 @@ place  name   content
 29     EMPTY  empty columns
 =====  =====  =================================================================================
 
-``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell; STEP, for a search's own use; the exact key in LOW and HIGH: for each card 2 bits
-(0 where it lay at the start or at home, 1 on its parent, 2 at the base of a column, 3 in a cell), and 4 bits for each
-suit's rank. Two positions have equal keys just when one is the other with columns or cells in another order.
+``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell; STEP, for a search's own use; and the exact key in LOW
+and HIGH: for each card 2 bits (0 where it lay at the start or at home, 1 on its parent, 2 at the base of a column, 3 in
+a cell), and 4 bits for each suit's rank. Two positions have equal keys just when one is the other with columns or
+cells in another order.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ PARENT_BIT = np.array(
 )
 """The bit of the one card that can take each card, 0 for a king."""
 NEXT_BIT = np.array(
-    [[1 << (suit * N_RANKS + rank + 1) if rank < N_RANKS else 0 for rank in range(16)] for suit in range(N_SUITS)],
+    [
+        [1 << (suit * N_RANKS + rank + 1) if rank < N_RANKS else 0 for rank in range(16)]
+        for suit in range(N_SUITS)
+    ],
     np.uint64,
 )
 """By suit and the rank it has reached: the bit of the card that can go home."""
@@ -248,7 +252,9 @@ def is_alone(start: Any, b: Array, column: int) -> bool:
     """Whether a column holds exactly one card."""
     left = b[LEFT + column]
     top = b[TOP + column]
-    return top != 0 and ((left == 0 and b[BASE + column] == top) or (left == 1 and start.cards[column, 0] == top))
+    return bool(
+        top != 0 and ((left == 0 and b[BASE + column] == top) or (left == 1 and start.cards[column, 0] == top))
+    )
 
 
 @kernel

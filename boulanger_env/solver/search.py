@@ -11,7 +11,22 @@ from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.state import N_COLUMNS, Array, Board
 
-from .position import EMPTY, FREE, HIGH, HOME, LEFT, LOW, N_BYTES, N_WORDS, STEP, TOP, hash_key, head_of, n_home, settle
+from .position import (
+    EMPTY,
+    FREE,
+    HIGH,
+    HOME,
+    LEFT,
+    LOW,
+    N_BYTES,
+    N_WORDS,
+    STEP,
+    TOP,
+    hash_key,
+    head_of,
+    n_home,
+    settle,
+)
 from .start import read_board
 from .steps import MAX_STEPS, Digs, list_steps, new_digs, take_step
 
@@ -21,7 +36,7 @@ FULL = (STACK_FULL, TABLE_FULL)
 
 STACK, KEYS, LOOKED, ROUND = range(4)
 
-# The keys of a search carry its number in the 8 bits that a key leaves, so that the table need not be emptied each time.
+# The keys of a search carry its number in the 8 bits that a key leaves: the table need not be emptied each time.
 _ROUNDS = 256
 _TAG_SHIFT = np.uint64(60)
 _TAG = np.uint64(15 << 60)
@@ -34,11 +49,11 @@ class Search(NamedTuple):
     """A search that can stop after any node and go on.
 
     Attributes:
-        bytes: uint8 ``(m, 32)``, the stack of positions; below each position still to be looked at lie those that led to it.
+        bytes: uint8 ``(m, 32)``, the stack of positions; below one still to be looked at lie those that led to it.
         words: uint64 ``(m, 4)``, beside it, each position's step in ``words[:, 3]``.
         waiting: bool ``(m,)``: not looked at yet.
         seen: uint64 ``(places, 2)``: the exact keys of all positions met; a power of two of places.
-        counts: int64 ``(4,)``: positions on the stack, keys in the table, positions looked at (nodes), searches in this table.
+        counts: int64 ``(4,)``: positions on the stack, keys in the table, positions looked at, searches in this table.
         child_bytes: uint8 ``(k, 32)``, the next positions of one position.
         child_words: uint64 ``(k, 4)``, beside it.
         values: int64 ``(k,)``, the order in which they go on the stack.

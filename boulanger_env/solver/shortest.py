@@ -1,7 +1,7 @@
 """A* over whole moves, a group counted as one: proven shortest solutions, and with a weight good ones fast.
 
-Hart, Nilsson and Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths" (1968); with a weighted
-bound, Pohl, "Heuristic Search Viewed as Path Finding in a Graph" (1970). The bound is :func:`moves_left`.
+Hart, Nilsson and Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths" (1968); with a
+weighted bound, Pohl, "Heuristic Search Viewed as Path Finding in a Graph" (1970). The bound is :func:`moves_left`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FOUND, NONE_LEFT, MORE, NODES_FULL, ENTRIES_FULL, TABLE_FULL = range(6)
 FULL = (NODES_FULL, ENTRIES_FULL, TABLE_FULL)
 
 RUN, TAIL, DOWN, UP = range(4)
-"""Moves: a run to a column; the lowest cards of a run to an empty column; a top card to a cell; a cell card to a column.
+"""Moves: a run to a column, the lowest cards of one to an empty column, a top card to a cell, a cell card to a column.
 
 As one number: ``kind | column << 4 | to << 8 | size << 12 | card << 16`` with the group's highest card. A node may be
 reached anew with its columns in another order, so what is kept of a move for good is its card, its size and
@@ -118,14 +118,16 @@ def new_graph() -> Graph:
 def grown(graph: Graph, status: int) -> Graph:
     """The same search with more room for what ``status`` says is full."""
     if status == NODES_FULL:
-        names = ("bytes", "words", "parent", "cost", "closed")
+        names: tuple[str, ...] = ("bytes", "words", "parent", "cost", "closed")
     elif status == ENTRIES_FULL:
         names = ("entry_node", "entry_next")
     else:
         graph = graph._replace(table=np.zeros(2 * len(graph.table), np.int32))
         fill_table(graph)
         return graph
-    return graph._replace(**{name: longer(getattr(graph, name), 2 * len(getattr(graph, name))) for name in names})
+    return graph._replace(
+        **{name: longer(getattr(graph, name), 2 * len(getattr(graph, name))) for name in names}
+    )
 
 
 def memory(graph: Graph) -> int:
@@ -289,7 +291,13 @@ def move_code(kind: int, column: int, to: int, size: int, card: int) -> int:
 @kernel
 def take_move(start: Any, b: Array, w: Array, move: int, log: Array) -> int:
     """Play a move and all foundation moves after it; returns how many moves that is."""
-    kind, column, to, size, card = move & 15, (move >> 4) & 15, (move >> 8) & 15, (move >> 12) & 15, move >> 16
+    kind, column, to, size, card = (
+        move & 15,
+        (move >> 4) & 15,
+        (move >> 8) & 15,
+        (move >> 12) & 15,
+        move >> 16,
+    )
     if to == N_COLUMNS:
         to = empty_column(b)
     if kind == RUN:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
-from boulanger_env.game.state import Array, Board
 from boulanger_env.render.html import player
 
 from . import search, shortest
@@ -190,7 +189,12 @@ def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
     status = int(search.search_from(game._board, start, _room.search, b, w, nodes))
     budget.spent = int(_room.search.counts[search.LOOKED])
     return run(
-        search, _room.search, status, lambda room, nodes: search.search_on(start, room, nodes), _NO_LIMIT, budget
+        search,
+        _room.search,
+        status,
+        lambda room, nodes: search.search_on(start, room, nodes),
+        _NO_LIMIT,
+        budget,
     )
 
 

@@ -48,12 +48,12 @@ MAX_STEPS = 1024
 class Digs(NamedTuple):
     """What digging in each column of a position would lay open, ``(8, 5)`` arrays by column and number of runs dug.
 
-    ``depth`` ``(8,)``: how often a column can be dug without a gain; ``gains`` ``(8,)``: whether one more dig brings one.
+    ``depth`` ``(8,)``: how often a column can be dug without a gain; ``gains`` ``(8,)``: whether one more brings one.
     ``top``, ``head``, ``cost`` (cells taken): int64; ``taken``: uint64, the bits of the cards in cells;
     ``opened``: uint64, the bits of the children of the top cards up to here.
     ``whole``: whether the run at the top is all that is left of the column.
-    ``where`` and ``where_head`` ``(53,)``: for each card that may be laid open, as a top card or as the head of the run
-    at the top, ``column * 5 + digs + 1``, else 0.
+    ``where`` and ``where_head`` ``(53,)``: for each card that may be laid open, as a top card or as the head of the
+    run at the top, ``column * 5 + digs + 1``, else 0.
     """
 
     depth: NDArray[np.int64]

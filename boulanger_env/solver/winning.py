@@ -99,7 +99,11 @@ def winning_moves(
 def _after(board: Board, action: int, start: Any, b: Array, w: Array, no_log: Array) -> None:
     """The settled position after a legal action, with the position before it as the start."""
     read_board(board, start, b, w)
-    source, to, size = i64(ACTION_TABLE[action, 0]), i64(ACTION_TABLE[action, 1]), i64(ACTION_TABLE[action, 2])
+    source, to, size = (
+        i64(ACTION_TABLE[action, 0]),
+        i64(ACTION_TABLE[action, 1]),
+        i64(ACTION_TABLE[action, 2]),
+    )
     if source >= FIRST_CELL:
         card = i64(board[CELL_PLACES + source - FIRST_CELL])
         if to == TO_FOUNDATION:
