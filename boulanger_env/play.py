@@ -234,6 +234,12 @@ def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int]]:
 
 
 def read_board(path: Path, n_cells: int) -> Game:
+    """The game on a text board in a file, ``-`` for standard input.
+
+    Raises:
+        BoulangerError: it is no text board.
+        OSError: the file cannot be read.
+    """
     try:
         text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
         return Game.from_text(text, n_cells)

@@ -56,9 +56,26 @@ def rewards() -> str:
 
 def deal_sets() -> str:
     """The built-in deal sets."""
-    sets = [load(name) for name in set_names()]
-    rows = [(f"`{s.name}`", len(s), f"`{s[0]}`", f"`{s[len(s) - 1]}`", f"`{s.fingerprint}`") for s in sets]
-    return table(("name", "deals", "first", "last", "fingerprint"), rows)
+    rows = []
+    for name in set_names():
+        deals = load(name)
+        assert deals.labels is not None
+        known = deals.labels.length[deals.labels.length > 0]
+        shortest = f"{known.mean():.1f}" if len(known) else "not known"
+        ends = f"`{deals[0]}` ... `{deals[len(deals) - 1]}`"
+        rows.append(
+            (
+                f"`{name}`",
+                len(deals),
+                int(deals.labels.solvable.sum()),
+                shortest,
+                ends,
+                f"`{deals.fingerprint}`",
+            )
+        )
+    return table(
+        ("name", "deals", "solvable", "mean shortest solution", "first and last", "fingerprint"), rows
+    )
 
 
 def cli() -> str:

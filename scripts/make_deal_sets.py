@@ -21,7 +21,6 @@ from boulanger_env.deals import code_range, format_code, parse_code
 from boulanger_env.deals.labels import SOLVABLE, UNSOLVABLE, digest
 from boulanger_env.files import write_text
 from boulanger_env.solver import Status, solve
-from boulanger_env.solver.bound import least_moves
 
 DATA = Path(__file__).parents[1] / "boulanger_env" / "deals" / "data"
 CHUNK = {4: 50, 2: 1000, 1: 10_000}
@@ -155,18 +154,18 @@ def make_training_sets(labeller: Labeller, cells: list[int]) -> None:
 
 
 def make_difficulty_sets(labeller: Labeller) -> None:
-    """The easiest and the hardest deals by their detour: moves beyond the bound that the layout itself sets."""
+    """The easiest and the hardest deals, by the length of their shortest solution and then by the verdict's nodes."""
     ranked = []
     for code, line in labeller.labels("BK1-C4-VALAAAA", DIFFICULTY_FROM):
         if not line.startswith(UNSOLVABLE):
             length, nodes = map(int, line.split())
-            ranked.append((length - least_moves(Game.from_code(code)), nodes, code, line))
+            ranked.append((length, nodes, code, line))
     ranked.sort()
     for name, part, word in (
         ("c4-easy", ranked[:DIFFICULTY_SIZE], "easiest"),
         ("c4-hard", ranked[-DIFFICULTY_SIZE:], "hardest"),
     ):
-        rows = [f"{code} {line}" for *_, code, line in sorted(part, key=lambda row: row[2])]
+        rows = [f"{code} {line}" for *_, code, line in sorted(part, key=lambda row: parse_code(row[2]).number)]
         write_set(
             name,
             f"The {DIFFICULTY_SIZE} {word} solvable deals of the first {DIFFICULTY_FROM} from BK1-C4-VALAAAA on.",

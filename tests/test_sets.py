@@ -6,15 +6,18 @@ import copy
 import os
 import pickle
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from walks import DATA
 
-from boulanger_env import deals
-from boulanger_env.deals import DealSet
+from boulanger_env import BoulangerEnv, BoulangerVectorEnv, Game, deals
+from boulanger_env.deals import DealSet, builtin
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError
+from boulanger_env.solver import solve
 
 bk1_codes = st.builds(
     deals.format_code, st.just("BK1"), st.sampled_from([4, 2, 1]), st.integers(0, 2**35 - 1)
@@ -130,25 +133,66 @@ def test_decks_are_those_of_the_codes(small: DealSet) -> None:
 # Built-in sets
 
 
+SIZES = {"-100": 100, "-1000": 1000, "-easy": 200, "-hard": 200, "microsoft": 32_000, "solvable": None}
+
+
 @pytest.mark.parametrize("name", deals.set_names())
 def test_built_in_set(name: str) -> None:
     deal_set = deals.load(name)
     assert deal_set.name == name
-    assert len(deal_set) == len(set(deal_set)) == (100 if name.endswith("-100") else 1000)
+    size = next((size for part, size in SIZES.items() if part in name and part != name), 1000)
+    assert len(deal_set) == len(set(deal_set)) == (size or len(deal_set))
     codes = [deals.parse_code(code) for code in deal_set]
-    assert [code.number for code in codes] == list(range(codes[0].number, codes[0].number + len(codes)))
-    assert f"c{codes[0].n_cells}-" in name
+    numbers = [code.number for code in codes]
+    assert numbers == sorted(numbers)
+    assert f"c{codes[0].n_cells}" in name
     assert {(code.scheme, code.n_cells) for code in codes} == {(codes[0].scheme, codes[0].n_cells)}
+    if "-all" in name or "microsoft" in name:
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    if "solvable" in name:
+        assert not any("-TST" in code or "-VAL" in code for code in deal_set)
+        assert len(deal_set) > 4000
+
+
+@pytest.mark.parametrize("name", deals.set_names())
+def test_labels_of_built_in_sets(name: str) -> None:
+    deal_set = deals.load(name)
+    labels = deal_set.labels
+    assert labels is not None
+    assert [array.shape for array in labels] == [(len(deal_set),)] * 3
+    assert [array.dtype for array in labels] == [np.bool_, np.int16, np.int32]
+    assert not labels.length[~labels.solvable].any()
+    if "solvable" in name:
+        assert labels.solvable.all()
+    else:
+        assert (labels.length[labels.solvable] >= 52).all()
+        assert (labels.nodes > 0).all()
+        assert labels.solvable.all() == ("-all" not in name and "microsoft" not in name)
+
+
+@pytest.mark.parametrize("name", deals.set_names())
+def test_labels_are_what_the_solver_says(name: str) -> None:
+    """A sample, another one for every set; the script that makes them does the same with all."""
+    deal_set = deals.load(name)
+    labels = deal_set.labels
+    assert labels is not None
+    for place in Random(name).sample(range(len(deal_set)), 6):
+        game = Game.from_code(deal_set[place])
+        solution = solve(game)
+        assert (solution.status == "solved") == labels.solvable[place]
+        assert labels.nodes[place] in (solution.nodes, 0)
+        if labels.length[place] and labels.length[place] < 82:
+            assert len(solve(game, quality="shortest").moves) == labels.length[place]
 
 
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
-        ("c4-validation-100", "BK1-C4-VALAAAA", "BK1-C4-VALAADD"),
+        ("c4-validation-100", "BK1-C4-VALAAAA", "BK1-C4-VALAAEQ"),
         ("c4-validation-all", "BK1-C4-VALAAAA", "BK1-C4-VALAA7H"),
         ("c2-test-all", "BK1-C2-TSTAAAA", "BK1-C2-TSTAA7H"),
-        ("c1-test-100", "BK1-C1-TSTAAAA", "BK1-C1-TSTAADD"),
         ("microsoft-c4-1000", "MS-C4-1", "MS-C4-1000"),
+        ("microsoft-c1", "MS-C1-1", "MS-C1-32000"),
     ],
 )
 def test_built_in_ends(name: str, first: str, last: str) -> None:
@@ -156,10 +200,79 @@ def test_built_in_ends(name: str, first: str, last: str) -> None:
     assert (deal_set[0], deal_set[-1]) == (first, last)
 
 
+@pytest.mark.parametrize("n", [4, 2, 1])
+def test_solvable_sets_leave_out_just_what_cannot_be_won(n: int) -> None:
+    for kind in ("test", "validation"):
+        whole, solvable = deals.load(f"c{n}-{kind}-all"), deals.load(f"c{n}-{kind}")
+        assert whole.labels is not None
+        first = [code for code, wins in zip(whole, whole.labels.solvable, strict=True) if wins]
+        assert list(solvable)[: len(first)] == first
+        assert deals.load(f"c{n}-{kind}-100") == DealSet(f"c{n}-{kind}-100", solvable.codes[:100])
+
+
+@pytest.mark.parametrize(("n", "wins"), [(4, 24040), (2, 1424), (1, 68)])
+def test_microsoft_labels_have_the_known_counts(n: int, wins: int) -> None:
+    labels = deals.load(f"microsoft-c{n}").labels
+    assert labels is not None
+    assert int(labels.solvable.sum()) == wins
+    known = (DATA / f"ms_c{n}_solvable_1-8000.txt").read_text().split()
+    assert (np.flatnonzero(labels.solvable[:8000]) + 1).tolist() == [int(x) for x in known if x.isdigit()]
+
+
+def test_easy_and_hard_deals_are_the_ends_of_a_scale() -> None:
+    easy, hard = deals.load("c4-easy").labels, deals.load("c4-hard").labels
+    middle = deals.load("c4-validation").labels
+    assert easy is not None
+    assert hard is not None
+    assert middle is not None
+    assert easy.length.max() < np.quantile(middle.length, 0.2)
+    assert hard.length.min() > np.quantile(middle.length, 0.8)
+
+
 def test_every_cell_count_has_its_sets() -> None:
-    assert len(deals.set_names()) == 15
     for n in (4, 2, 1):
-        assert {f"c{n}-validation-100", f"c{n}-test-all", f"microsoft-c{n}-1000"} <= set(deals.set_names())
+        wanted = {f"c{n}-validation", f"c{n}-test-all", f"microsoft-c{n}", f"solvable-c{n}", f"c{n}-test-100"}
+        assert wanted <= set(deals.set_names())
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (builtin._FOLDER / "c4-easy.txt").read_text()
+    (tmp_path / "c4-easy.txt").write_text(text.replace(" 64 ", " 63 "))
+    monkeypatch.setattr(builtin, "_FOLDER", tmp_path)
+    with pytest.raises(BoulangerError, match="c4-easy is damaged"):
+        builtin.read.__wrapped__("c4-easy")
+
+
+# Labels of one's own
+
+
+def test_labels_go_with_slices_and_files(tmp_path: Path) -> None:
+    part = deals.load("c4-test-all")[3:9:2]
+    assert part.labels is not None
+    assert part.labels.length.tolist() == deals.load("c4-test-all").labels.length[3:9:2].tolist()  # type: ignore[union-attr]
+    part.save(tmp_path / "part.txt")
+    again = deals.load(tmp_path / "part.txt")
+    assert again == part
+    assert again.labels is not None
+    assert all(np.array_equal(a, b) for a, b in zip(again.labels, part.labels, strict=True))
+    assert DealSet("bare", part.codes).labels is None
+    with pytest.raises(BoulangerError, match="2 codes need as many labels, not 3"):
+        DealSet("two", part.codes[:2], part.labels)
+
+
+@pytest.mark.parametrize("bad", ["0 1", "83", "x 1", "83 -1", "83 1 2", "+83 1", "99999 1"])
+def test_bad_labels_are_named(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "deals.txt"
+    path.write_text(f"MS-C4-1 83 312\nMS-C4-2 {bad}\n")
+    with pytest.raises(InvalidCodeError, match=r"line 2: .* is not a label"):
+        deals.load(path)
+
+
+def test_all_codes_have_a_label_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "deals.txt"
+    path.write_text("MS-C4-1 83 312\nMS-C4-2\n")
+    with pytest.raises(BoulangerError, match="2 codes but 1 labels"):
+        deals.load(path)
 
 
 def test_unknown_name_says_what_there_is() -> None:
@@ -197,7 +310,7 @@ def test_bad_line_is_named(tmp_path: Path, bad: str) -> None:
     with pytest.raises(InvalidCodeError) as error:
         deals.load(path)
     assert str(error.value).startswith(f"{path}, line 4: ")
-    assert bad in str(error.value)
+    assert bad.split()[-1] in str(error.value)
 
 
 def test_file_without_codes(tmp_path: Path) -> None:
@@ -274,3 +387,14 @@ def test_as_deal_set(small: DealSet, tmp_path: Path) -> None:
 def test_as_deal_set_refuses(given_deals: object, message: str) -> None:
     with pytest.raises(BoulangerError, match=message):
         deals.as_deal_set(given_deals)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n_cells", [4, 2, 1])
+def test_solvable_games_with_as_many_cells_as_the_environment_has(n_cells: int) -> None:
+    known = set(deals.load(f"solvable-c{n_cells}"))
+    env = BoulangerEnv(n_cells=n_cells, deals="solvable")
+    drawn = [env.reset(seed=3 if i == 0 else None)[1]["code"] for i in range(20)]
+    assert set(drawn) <= known
+    assert len(set(drawn)) > 15
+    envs = BoulangerVectorEnv(3, n_cells=n_cells, deals="solvable")
+    assert set(envs.reset(seed=3)[1]["code"]) <= known

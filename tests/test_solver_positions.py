@@ -8,7 +8,7 @@ import pytest
 from plain_search import fewest_moves
 
 from boulanger_env import Game
-from boulanger_env.solver import SOLVED, UNSOLVABLE, least_moves, solve, winning_moves
+from boulanger_env.solver import SOLVED, UNSOLVABLE, solve, winning_moves
 
 
 def scattered(random: Random, n_cells: int) -> Game:
@@ -52,7 +52,6 @@ def test_verdicts_and_shortest_lengths_are_those_of_a_plain_search(n_cells: int)
         best = solve(game, quality="shortest")
         assert best.is_shortest
         assert len(best.moves) == fewest, game
-        assert least_moves(game) <= fewest
     print(counted)
     # With 4 cells so few cards can nearly always be won; its proofs are compared with fc-solve's.
     assert counted[SOLVED] > 8

@@ -19,7 +19,9 @@ def solve(
         str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
     ] = None,
     board: Annotated[Path | None, typer.Option(help="A text board in a file, - for standard input.")] = None,
-    cells: Annotated[int, typer.Option(help="With --board, its cells: 4, 2 or 1.")] = 4,
+    cells: Annotated[
+        int | None, typer.Option(help="With --board, its cells: 4 (the default), 2 or 1.")
+    ] = None,
     quality: Annotated[str, typer.Option(help="any, short or shortest (proved to be).")] = "any",
     nodes: Annotated[int | None, typer.Option(help="The most positions to look at.")] = None,
     seconds: Annotated[float | None, typer.Option(help="The most time to take.")] = None,
@@ -62,10 +64,12 @@ def solve(
         raise typer.Exit(UNDECIDED)
 
 
-def _game(code: str | None, board: Path | None, cells: int) -> Game:
+def _game(code: str | None, board: Path | None, cells: int | None) -> Game:
     if (code is None) == (board is None):
         raise BoulangerError("give a game code or --board, one of them: boulanger solve MS-C4-617")
     if code is not None:
+        if cells is not None:
+            raise BoulangerError(f"{code} brings its own number of cells: give no --cells with it")
         return Game.from_code(code)
     assert board is not None
-    return read_board(board, cells)
+    return read_board(board, 4 if cells is None else cells)

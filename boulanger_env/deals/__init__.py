@@ -17,6 +17,7 @@ from .codes import (
     splitmix64_next,
     uniform_below,
 )
+from .labels import Labels
 from .microsoft import deal_microsoft
 from .sets import DealSet, as_deal_set, load, set_names
 
@@ -24,6 +25,7 @@ __all__ = [
     "SCHEMES",
     "DealSet",
     "GameCode",
+    "Labels",
     "Scheme",
     "as_deal_set",
     "code_range",

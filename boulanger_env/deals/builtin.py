@@ -6,12 +6,10 @@ from functools import cache
 from importlib import resources
 from itertools import accumulate
 
-import numpy as np
-
 from boulanger_env.game.errors import BoulangerError
 
 from .codes import code_range, format_code, parse_code
-from .labels import Labels, digest, read_labels
+from .labels import Labels, as_labels, digest, read_label
 
 _FOLDER = resources.files("boulanger_env.deals") / "data"
 
@@ -39,14 +37,13 @@ def read(name: str) -> tuple[tuple[str, ...], Labels]:
     if "gaps from" in head:
         return _from_gaps(head["gaps from"], " ".join(rows))
     if "first" in head:
-        return code_range(head["first"], len(rows)), read_labels(rows)
+        return code_range(head["first"], len(rows)), as_labels(map(read_label, rows))
     codes, labels = zip(*(row.split(" ", 1) for row in rows), strict=True)
-    return codes, read_labels(labels)
+    return codes, as_labels(map(read_label, labels))
 
 
 def _from_gaps(first: str, gaps: str) -> tuple[tuple[str, ...], Labels]:
     """Solvable deals from the gaps between their numbers; nothing else is known of them."""
     scheme, n_cells, number = parse_code(first)
     codes = tuple(format_code(scheme, n_cells, number + n) for n in accumulate(map(int, gaps.split())))
-    m = len(codes)
-    return codes, Labels(np.ones(m, np.bool_), np.zeros(m, np.int16), np.zeros(m, np.int32))
+    return codes, as_labels([(True, 0, 0)] * len(codes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,30 +42,36 @@ class Labels(NamedTuple):
         ]
 
 
-def read_labels(lines: Sequence[str]) -> Labels:
-    """Read what :meth:`Labels.lines` wrote.
+def read_label(text: str) -> tuple[bool, int, int]:
+    """A deal's verdict, length and nodes from the text that :meth:`Labels.lines` wrote.
 
     Raises:
-        BoulangerError: a line is not a label; the message gives its place.
+        BoulangerError: it is not a label.
 
-    >>> read_labels(["83 312", "- 1208"]).solvable.tolist()
-    [True, False]
+    >>> read_label("83 312"), read_label("- 1208")
+    ((True, 83, 312), (False, 0, 1208))
     """
-    m = len(lines)
-    labels = Labels(np.zeros(m, np.bool_), np.zeros(m, np.int16), np.zeros(m, np.int32))
-    for place, line in enumerate(lines):
-        moves, _, nodes = line.partition(" ")
-        known = moves.isdigit() and moves.isascii() and 0 < int(moves) < 1000
-        if not (known or moves in (UNSOLVABLE, SOLVABLE)) or not (nodes.isdigit() and len(nodes) < 10):
-            raise BoulangerError(
-                f"label {place + 1}, {line!r}, is not a number of moves (or {UNSOLVABLE} or {SOLVABLE}) and of nodes"
-            )
-        labels.solvable[place] = moves != UNSOLVABLE
-        labels.length[place] = int(moves) if known else 0
-        labels.nodes[place] = int(nodes)
-    for array in labels:
+    moves, *nodes = text.split()
+    known = moves.isascii() and moves.isdigit() and len(moves) < 4 and int(moves) > 0
+    if (
+        not (known or moves in (UNSOLVABLE, SOLVABLE))
+        or len(nodes) != 1
+        or not (nodes[0].isascii() and nodes[0].isdigit() and len(nodes[0]) < 10)
+    ):
+        raise BoulangerError(
+            f"{text!r} is not a label: a number of moves ({UNSOLVABLE} = cannot be won, {SOLVABLE} = not known) and "
+            "a number of nodes, such as 83 312"
+        )
+    return moves != UNSOLVABLE, int(moves) if known else 0, int(nodes[0])
+
+
+def as_labels(labels: Iterable[tuple[bool, int, int]]) -> Labels:
+    """Labels from each deal's verdict, length and nodes."""
+    solvable, length, nodes = zip(*labels, strict=True)
+    arrays = Labels(np.array(solvable, np.bool_), np.array(length, np.int16), np.array(nodes, np.int32))
+    for array in arrays:
         array.flags.writeable = False
-    return labels
+    return arrays
 
 
 def digest(lines: Sequence[str]) -> str:

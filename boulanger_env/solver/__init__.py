@@ -1,6 +1,5 @@
 """A complete solver: wins that replay, proofs that there is none, and proven shortest solutions."""
 
-from .bound import least_moves
 from .many import solve_many
 from .solve import Solution, Status, solve
 from .winning import winning_moves
@@ -13,7 +12,6 @@ __all__ = [
     "UNSOLVABLE",
     "Solution",
     "Status",
-    "least_moves",
     "solve",
     "solve_many",
     "winning_moves",

@@ -253,7 +253,8 @@ def is_alone(start: Any, b: Array, column: int) -> bool:
     left = b[LEFT + column]
     top = b[TOP + column]
     return bool(
-        top != 0 and ((left == 0 and b[BASE + column] == top) or (left == 1 and start.cards[column, 0] == top))
+        top != 0
+        and ((left == 0 and b[BASE + column] == top) or (left == 1 and start.cards[column, 0] == top))
     )
 
 
