@@ -133,7 +133,7 @@ def test_decks_are_those_of_the_codes(small: DealSet) -> None:
 # Built-in sets
 
 
-SIZES = {"-100": 100, "-1000": 1000, "-easy": 200, "-hard": 200, "microsoft": 32_000, "solvable": None}
+SIZES = {"-1000": 1000, "-100": 100, "-easy": 200, "-hard": 200, "microsoft": 32_000, "solvable": None}
 
 
 @pytest.mark.parametrize("name", deals.set_names())
