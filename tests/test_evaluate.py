@@ -83,6 +83,24 @@ class TestPlay:
         assert results == evaluate(first_legal, DEALS[:5], max_episode_steps=30, batch_size=3)
         assert evaluate(first_legal, DEALS[:2], name="mine", max_episode_steps=3).policy == "mine"
 
+    def test_a_policy_in_a_module(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "my_own_policies.py").write_text(
+            "def lowest(observation, mask, info):\n    return int(mask.argmax())\n\n\n"
+            "class Batched:\n    batched = True\n\n"
+            "    def __call__(self, observation, mask, info):\n        return mask.argmax(1)\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        results = evaluate("my_own_policies:lowest", DEALS[:4], max_episode_steps=30)
+        assert results.policy == "lowest"
+        assert results.details == {"object": "my_own_policies:lowest"}
+        assert results.games == evaluate(first_legal, DEALS[:4], max_episode_steps=30).games
+        assert evaluate("my_own_policies:Batched", DEALS[:4], max_episode_steps=30).games == results.games
+
+    def test_an_agent_with_options(self) -> None:
+        results = evaluate("heuristic:nodes=30", DEALS[:6])
+        assert (results.policy, results.details) == ("heuristic-30", {"nodes": 30})
+        assert results.games == evaluate(HeuristicAgent(30), DEALS[:6]).games
+
     def test_illegal_actions_are_the_environments_affair(self) -> None:
         def never_legal(observation: Any, mask: Any, info: Any) -> int:
             return int(mask.argmin())
@@ -433,6 +451,37 @@ class TestModels:
                 steps += 1
                 assert not info["illegal_action"]
             assert (row.score, row.moves) == (info["score"], info["moves"])
+
+    @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "TRPO", "DQN", "QRDQN"])
+    def test_models_without_masks(self, tmp_path: Path, algorithm: str) -> None:
+        for module in ("stable_baselines3", "sb3_contrib"):
+            kind = getattr(importlib.import_module(module), algorithm, None)
+            if kind is not None:
+                break
+        assert kind is not None
+        small = {"buffer_size": 10} if "DQN" in algorithm else {"n_steps": 8}
+        model = kind("MlpPolicy", BoulangerEnv(), seed=1, device="cpu", **small)
+        model.save(tmp_path / "m.zip")
+        loaded = as_policy(tmp_path / "m.zip").act._model
+        assert type(loaded) is kind
+        results = evaluate(tmp_path / "m.zip", DEALS[:3], max_episode_steps=9)
+        assert results.games == evaluate(model, DEALS[:3], max_episode_steps=9).games
+        # An untrained one hardly ever finds a legal action among 780.
+        assert results.summary.illegal > 0
+        with pytest.raises(BoulangerError, match="sample is for MaskablePPO"):
+            as_policy(tmp_path / "m.zip", sample=True)
+
+    def test_a_recurrent_model_is_refused(self, tmp_path: Path) -> None:
+        contrib = importlib.import_module("sb3_contrib")
+        small = {"lstm_hidden_size": 4, "net_arch": [4]}
+        model = contrib.RecurrentPPO(
+            "MlpLstmPolicy", BoulangerEnv(), n_steps=8, policy_kwargs=small, device="cpu"
+        )
+        model.save(tmp_path / "m.zip")
+        with pytest.raises(
+            BoulangerError, match="what can be played are models of MaskablePPO, QRDQN, DQN, TRPO"
+        ):
+            as_policy(tmp_path / "m.zip")
 
     def test_what_is_no_model_of_this_environment(self, tmp_path: Path) -> None:
         import gymnasium as gym

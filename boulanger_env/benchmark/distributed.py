@@ -100,7 +100,7 @@ def evaluate_on(
         check_complete(content, file)
         if progress is not None:
             progress(header.games, header.games)
-        return Results.of(content, getattr(deals, "labels", None))
+        return Results.of(content, deals.labels)
     named = deals.name in set_names() and load(deals.name) == deals
     jobs: dict[str, tuple[Any, ...]] = {
         f"{each}-{places.start:08d}": (recipe, deals.name if named else deals, each, places, header)
@@ -119,7 +119,7 @@ def evaluate_on(
     shards = Shards(file.with_name(f"{file.stem}.shards"), {**header.as_dict(), "shard": shard}, _TYPES)
     shards.complete(games, jobs, pool, add)
     check_complete(content, file)
-    results = Results.of(content, getattr(deals, "labels", None))
+    results = Results.of(content, deals.labels)
     results.save(file)
     return results
 

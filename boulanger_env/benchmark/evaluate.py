@@ -109,7 +109,7 @@ def evaluate(
                 run.append(row)
                 if progress is not None:
                     progress(len(run.content.rows), total)
-    results = Results.of(run.content, getattr(deal_set, "labels", None))
+    results = Results.of(run.content, deal_set.labels)
     if file is not None:
         check_complete(run.content, Path(file))
         results.save(file)

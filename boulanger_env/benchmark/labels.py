@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from boulanger_env.deals import load, set_names
 from boulanger_env.deals.labels import Labels
@@ -20,9 +19,9 @@ def known_labels(deals: str, codes: Sequence[str]) -> Labels | None:
     if name not in set_names():
         return None
     whole = load(name)
-    labels: Any = getattr(whole, "labels", None)
     places = {code: place for place, code in enumerate(whole.codes)}
-    if labels is None or any(code not in places for code in codes):
+    if whole.labels is None or any(code not in places for code in codes):
         return None
     chosen = [places[code] for code in codes]
-    return Labels(*(column[chosen] for column in labels))
+    labels = whole.labels
+    return Labels(labels.solvable[chosen], labels.length[chosen], labels.nodes[chosen])
