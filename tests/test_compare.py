@@ -20,6 +20,8 @@ from boulanger_env.benchmark.command import compare_files
 from boulanger_env.benchmark.statistics import bootstrap, holm, iqm_of, mcnemar, mean_of, share
 from boulanger_env.deals import DealSet
 from boulanger_env.deals.labels import Labels
+from boulanger_env.game import Game
+from boulanger_env.solver.bound import least_moves
 
 CODES = [f"MS-C4-{i}" for i in range(1, 41)]
 N = len(CODES)
@@ -100,16 +102,20 @@ class TestStatistics:
             assert getattr(two, name) == pytest.approx(getattr(one, name)), name
 
 
+LEAST = np.array([least_moves(Game.from_code(code)) for code in CODES])
+
+
 class TestLabels:
     LABELS = Labels(
         np.arange(N) % 4 != 0,
-        np.where(np.arange(N) % 4 != 0, 80, 0).astype(np.int16),
+        np.where(np.arange(N) % 4 != 0, LEAST + (N - np.arange(N)) // 4, 0).astype(np.int16),
         (1000 - 10 * np.arange(N)).astype(np.int32),
     )
 
     def test_what_can_be_won_is_what_counts(self) -> None:
         won = (np.arange(N) % 4 != 0) & (np.arange(N) < 20)
-        summary = made("a", won, labels=self.LABELS).summary
+        labels = self.LABELS._replace(length=np.where(self.LABELS.solvable, 80, 0).astype(np.int16))
+        summary = made("a", won, labels=labels).summary
         assert summary.solvable_won == share(15, 30)
         assert summary.win_rate == share(15, 40)
         assert summary.regret == pytest.approx((10, 10, 10))
@@ -124,14 +130,19 @@ class TestLabels:
             None,
         )
 
-    def test_the_grades_go_from_few_positions_to_many(self) -> None:
-        won = np.arange(N) >= 20  # those that took few
+    def test_the_grades_go_from_short_detours_to_long_ones(self) -> None:
+        won = np.arange(N) >= 20  # those with the shorter detours
         grades = by_difficulty(made("a", won, labels=self.LABELS), grades=3)
         assert [grade.deals for grade in grades] == [10, 10, 10]
-        assert [grade.nodes for grade in grades] == [(610, 730), (740, 860), (870, 990)]
+        detours = sorted(((N - i) // 4, 1000 - 10 * i) for i in range(N) if i % 4)
+        assert [grade.detour for grade in grades] == [
+            (detours[10 * k][0], detours[10 * k + 9][0]) for k in range(3)
+        ]
         assert [grade.win_rate.value for grade in grades] == [1, 0.5, 0]
         assert by_difficulty(made("a", won)) == []
         assert by_difficulty(made("a", won[:3], codes=CODES[:3], labels=self.LABELS.part(slice(0, 3)))) == []
+        unknown = self.LABELS._replace(length=np.zeros(N, np.int16))
+        assert by_difficulty(made("a", won, labels=unknown)) == []
 
 
 class TestCompare:
@@ -212,7 +223,7 @@ class TestReport:
         labels = TestLabels.LABELS
         return [
             made("weak", (np.arange(N) < 12) & labels.solvable, labels=labels),
-            made("<strong> & sure|", labels.solvable, labels=labels, moves=84),
+            made("<strong> & sure|", labels.solvable, labels=labels, moves=120),
         ]
 
     def test_the_page_needs_nothing_else(self, tmp_path: Path) -> None:
@@ -239,7 +250,8 @@ class TestReport:
         assert "30 of the 40 deals can be won" in text
         assert "| weak | 40 | 22.5 % [" in text
         assert "| 30.0 % [" in text  # of those that can be won
-        assert "| 4.0 [4.0, 4.0] |" in text  # regret
+        regret = np.mean([120 - length for length in TestLabels.LABELS.length if length])
+        assert f"| {regret:.1f} [" in text
         assert "weak lost 21: `MS-C4-40`, `MS-C4-39`, `MS-C4-38`, `MS-C4-36`" in text
         assert r"<strong> & sure\|" in text
 

@@ -243,7 +243,25 @@ class TestStatistics:
         assert summary.cards_home_iqm.value == pytest.approx(sum(home[15:45]) / 30)
         assert summary.moves is not None
         assert summary.moves.value == np.mean([row.moves for row in results.games if row.won])
-        assert (summary.solvable_won, summary.regret) == (None, None)
+        labels = load("c4-validation-100")[:60].labels
+        assert labels is not None
+        assert summary.solvable_won == share(summary.wins, int(labels.solvable.sum()))
+        assert summary.regret is not None
+        assert summary.regret.value == np.mean(
+            [row.moves - labels.length[row.place] for row in results.games if row.won]
+        )
+        # The same deals without a name that is known.
+        unknown = evaluate("greedy", DealSet("mine", results.codes))
+        assert unknown.games == results.games
+        assert (unknown.summary.solvable_won, unknown.summary.regret) == (None, None)
+
+    def test_a_file_gets_the_labels_of_the_set_that_it_names(self, tmp_path: Path) -> None:
+        results = evaluate("greedy", load("c4-validation-100")[20:30])
+        results.save(tmp_path / "r.jsonl")
+        loaded = Results.load(tmp_path / "r.jsonl")
+        assert loaded.summary == results.summary
+        assert loaded.labels is not None
+        assert (loaded.labels.length == load("c4-validation-100").labels.length[20:30]).all()  # type: ignore[union-attr]
 
 
 class TestFiles:

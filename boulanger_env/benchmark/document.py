@@ -6,11 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from . import plots
 from .compare import compare
-from .difficulty import by_difficulty
+from .difficulty import by_difficulty, from_the_easiest
 from .page import Block, Heading, Items, Picture, Rows, Text, write_html, write_markdown
 from .report import Table, caption, comparison_table, results_table
 from .results import Results
@@ -25,7 +23,7 @@ _HOW_TO_READ = (
     "shortest solution.",
     "p is McNemar's exact test on the deals that only one of the two won; Holm's correction is for all the pairs of "
     "the table together.",
-    "A deal's difficulty is the number of positions that the complete solver looked at before it was proved won.",
+    "A deal's difficulty is its detour: the moves of its shortest solution beyond the bound that the layout sets.",
 )
 
 
@@ -92,7 +90,7 @@ def _known(run: Results) -> str:
 
 def _difficulty_table(results: Sequence[Results]) -> Table:
     graded = [by_difficulty(run) for run in results]
-    rows = [["policy", *(f"{low:,} to {high:,} positions" for low, high in (g.nodes for g in graded[0]))]]
+    rows = [["policy", *(f"detour {low} to {high}" for low, high in (g.detour for g in graded[0]))]]
     for run, grades in zip(results, graded, strict=True):
         rows.append([run.policy, *(f"{100 * grade.win_rate.value:.1f} %" for grade in grades)])
     return rows
@@ -120,9 +118,9 @@ def _losses(results: Sequence[Results]) -> tuple[str, ...]:
     for run in results:
         if run.labels is None:
             return ()
-        lost = np.flatnonzero(run.labels.solvable & ~run.column("won").any(1))
-        easiest = lost[np.argsort(run.labels.nodes[lost], kind="stable")][:_LOSSES]
-        if len(lost):
-            codes = ", ".join(f"`{run.codes[place]}`" for place in easiest)
+        won = run.column("won").any(1)
+        lost = [place for place in from_the_easiest(run.codes, run.labels) if not won[place]]
+        if lost:
+            codes = ", ".join(f"`{run.codes[place]}`" for place in lost[:_LOSSES])
             items.append(f"{run.policy} lost {len(lost)}: {codes}{', ...' if len(lost) > _LOSSES else ''}")
     return tuple(items)
