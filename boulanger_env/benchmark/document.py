@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import plots
 from .compare import compare
 from .difficulty import by_difficulty, from_the_easiest
@@ -118,7 +121,7 @@ def _losses(results: Sequence[Results]) -> tuple[str, ...]:
     for run in results:
         if run.labels is None:
             return ()
-        won = run.column("won").any(1)
+        won: NDArray[np.bool_] = np.asarray(run.column("won").any(1))
         lost = [place for place in from_the_easiest(run.codes, run.labels) if not won[place]]
         if lost:
             codes = ", ".join(f"`{run.codes[place]}`" for place in lost[:_LOSSES])
