@@ -64,11 +64,9 @@ def described(policy: str) -> str:
     if policy in ABOUT:
         return ABOUT[policy]
     name, _, nodes = policy.partition("-")
-    return (
-        f"`{name}`, {nodes} position{'' if nodes == '1' else 's'} a move"
-        if nodes.isdigit()
-        else f"`{policy}`"
-    )
+    if not nodes.isdigit():
+        return f"`{policy}`"
+    return f"`{name}:nodes={nodes}`, a search over {nodes} position{'' if nodes == '1' else 's'} a move"
 
 
 def front_table() -> str:
