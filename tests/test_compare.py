@@ -20,8 +20,6 @@ from boulanger_env.benchmark.command import compare_files
 from boulanger_env.benchmark.statistics import bootstrap, holm, iqm_of, mcnemar, mean_of, share
 from boulanger_env.deals import DealSet
 from boulanger_env.deals.labels import Labels
-from boulanger_env.game import Game
-from boulanger_env.solver.bound import least_moves
 
 CODES = [f"MS-C4-{i}" for i in range(1, 41)]
 N = len(CODES)
@@ -102,13 +100,10 @@ class TestStatistics:
             assert getattr(two, name) == pytest.approx(getattr(one, name)), name
 
 
-LEAST = np.array([least_moves(Game.from_code(code)) for code in CODES])
-
-
 class TestLabels:
     LABELS = Labels(
         np.arange(N) % 4 != 0,
-        np.where(np.arange(N) % 4 != 0, LEAST + (N - np.arange(N)) // 4, 0).astype(np.int16),
+        np.where(np.arange(N) % 4 != 0, 60 + (N - np.arange(N)) // 4, 0).astype(np.int16),
         (1000 - 10 * np.arange(N)).astype(np.int32),
     )
 
@@ -130,13 +125,13 @@ class TestLabels:
             None,
         )
 
-    def test_the_grades_go_from_short_detours_to_long_ones(self) -> None:
-        won = np.arange(N) >= 20  # those with the shorter detours
+    def test_the_grades_go_from_short_solutions_to_long_ones(self) -> None:
+        won = np.arange(N) >= 20  # those with the shorter solutions
         grades = by_difficulty(made("a", won, labels=self.LABELS), grades=3)
         assert [grade.deals for grade in grades] == [10, 10, 10]
-        detours = sorted(((N - i) // 4, 1000 - 10 * i) for i in range(N) if i % 4)
-        assert [grade.detour for grade in grades] == [
-            (detours[10 * k][0], detours[10 * k + 9][0]) for k in range(3)
+        lengths = sorted((60 + (N - i) // 4, 1000 - 10 * i) for i in range(N) if i % 4)
+        assert [grade.length for grade in grades] == [
+            (lengths[10 * k][0], lengths[10 * k + 9][0]) for k in range(3)
         ]
         assert [grade.win_rate.value for grade in grades] == [1, 0.5, 0]
         assert by_difficulty(made("a", won)) == []

@@ -26,7 +26,7 @@ _HOW_TO_READ = (
     "shortest solution.",
     "p is McNemar's exact test on the deals that only one of the two won; Holm's correction is for all the pairs of "
     "the table together.",
-    "A deal's difficulty is its detour: the moves of its shortest solution beyond the bound that the layout sets.",
+    "A deal's difficulty is the number of moves of its proven shortest solution.",
 )
 
 
@@ -93,7 +93,7 @@ def _known(run: Results) -> str:
 
 def _difficulty_table(results: Sequence[Results]) -> Table:
     graded = [by_difficulty(run) for run in results]
-    rows = [["policy", *(f"detour {low} to {high}" for low, high in (g.detour for g in graded[0]))]]
+    rows = [["policy", *(f"{low} to {high} moves" for low, high in (g.length for g in graded[0]))]]
     for run, grades in zip(results, graded, strict=True):
         rows.append([run.policy, *(f"{100 * grade.win_rate.value:.1f} %" for grade in grades)])
     return rows
@@ -122,7 +122,7 @@ def _losses(results: Sequence[Results]) -> tuple[str, ...]:
         if run.labels is None:
             return ()
         won: NDArray[np.bool_] = np.asarray(run.column("won").any(1))
-        lost = [place for place in from_the_easiest(run.codes, run.labels) if not won[place]]
+        lost = [place for place in from_the_easiest(run.labels) if not won[place]]
         if lost:
             codes = ", ".join(f"`{run.codes[place]}`" for place in lost[:_LOSSES])
             items.append(f"{run.policy} lost {len(lost)}: {codes}{', ...' if len(lost) > _LOSSES else ''}")

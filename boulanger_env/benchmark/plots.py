@@ -43,10 +43,10 @@ def win_rate_by_difficulty(results: Sequence[Results]) -> str | None:
         x = np.arange(len(grades)) + 0.06 * (i - (len(graded) - 1) / 2)
         axes.errorbar(x, value, (value - low, high - value), marker="o", markersize=4, capsize=2, label=name)
     axes.set_xticks(
-        range(len(graded[0][1])), [f"{low} to {high}" for low, high in (g.detour for g in graded[0][1])]
+        range(len(graded[0][1])), [f"{low} to {high}" for low, high in (g.length for g in graded[0][1])]
     )
     axes.set(
-        xlabel="moves of the shortest solution beyond the layout's bound (equally many deals in each grade)",
+        xlabel="moves of the shortest solution (equally many deals in each grade)",
         ylabel="deals won, %",
         ylim=(0, 103),
         title="Win rate by difficulty, deals that can be won",
