@@ -15,7 +15,7 @@ from scipy import stats
 from walks import random_endgame, random_start
 
 from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game, Move
-from boulanger_env.agents import AGENTS, Agent, GreedyAgent, HeuristicAgent, RandomAgent, make
+from boulanger_env.agents import AGENTS, Agent, GreedyAgent, HeuristicAgent, RandomAgent, SolverAgent, make
 from boulanger_env.agents.evaluation import evaluate_position
 from boulanger_env.agents.greedy import DIG_TO_CELL, preference
 from boulanger_env.agents.lookahead import LOST, OPEN, WON, new_tree, search
@@ -23,6 +23,7 @@ from boulanger_env.agents.positions import position_hash
 from boulanger_env.deals import code_range
 from boulanger_env.envs.observations import board_from_observation
 from boulanger_env.game.moves import TO_FOUNDATION
+from boulanger_env.solver import solve
 
 NAMES = tuple(AGENTS)
 EASY = "BK1-C4-AAAAA24"
@@ -62,7 +63,7 @@ class TestMake:
 
     def test_an_unknown_name(self) -> None:
         with pytest.raises(
-            BoulangerError, match="no agent 'clever': the agents are random, greedy, heuristic"
+            BoulangerError, match="no agent 'clever': the agents are random, greedy, heuristic, solver"
         ):
             make("clever")
 
@@ -75,6 +76,32 @@ class TestMake:
     def test_a_bad_budget(self, nodes: Any) -> None:
         with pytest.raises(BoulangerError, match="whole number"):
             HeuristicAgent(nodes)
+
+
+class TestSolver:
+    @pytest.mark.parametrize("quality", ["any", "short", "shortest"])
+    def test_it_wins_what_can_be_won(self, quality: str) -> None:
+        agent = SolverAgent(quality)
+        for code in SOLVABLE[:8]:
+            agent.reset()
+            game = Game.from_code(code)
+            for action in moves_of(agent, code, 500):
+                game.push(Move.from_id(action))
+            assert game.is_won
+            if quality == "shortest":
+                assert game.moves == len(solve(Game.from_code(code), quality="shortest").moves)
+
+    def test_it_plays_as_greedy_what_cannot_be_won(self) -> None:
+        for code in ("MS-C4-10", "MS-C4-14"):
+            assert moves_of(SolverAgent(), code) == moves_of(GreedyAgent(), code)
+
+    def test_a_limit_that_comes_first(self) -> None:
+        assert moves_of(SolverAgent(nodes=1), SOLVABLE[0]) == moves_of(GreedyAgent(), SOLVABLE[0])
+
+    @pytest.mark.parametrize("options", [{"quality": "best"}, {"nodes": 0}])
+    def test_bad_options(self, options: dict[str, Any]) -> None:
+        with pytest.raises(BoulangerError):
+            SolverAgent(**options)
 
 
 @pytest.mark.parametrize("name", NAMES)

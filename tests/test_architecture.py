@@ -29,6 +29,7 @@ CORE = 3  # layers that need nothing but numpy, numba and gymnasium
 ONLY_IN = {
     "minari": {"minari"},
     "ray": {"rllib", "benchmark"},
+    "pyarrow": {"benchmark"},
     "typer": {"cli", "play"},
     "PIL": {"render"},
     "pygame": {"render"},

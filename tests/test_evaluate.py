@@ -45,14 +45,17 @@ class TestPlay:
                     agent(observation, info["action_mask"], info)
                 )
                 over = terminated or truncated
-            assert row == (
+            assert row[1:] == (
                 info["code"],
-                info["is_success"],
-                info["score"],
-                env.game.cards_home,
-                info["moves"],
+                0,
                 info["outcome"],
+                env.game.cards_home,
+                info["score"],
+                info["moves"],
+                info["moves"],
+                0,
             )
+            assert row.won is info["is_success"]
 
     @pytest.mark.parametrize("policy", ["random", "greedy", HeuristicAgent(30)])
     def test_the_batch_size_changes_nothing(self, policy: Any) -> None:
@@ -66,11 +69,37 @@ class TestPlay:
         # A game's chance is that of its place: a longer set begins with the same games.
         assert evaluate("random", DEALS[:5], seed=1).games == first.games[:5]
 
+    def test_several_seeds_are_several_rounds(self) -> None:
+        together = evaluate("random", DEALS, seed=[7, 2])
+        alone = [evaluate("random", DEALS, seed=seed) for seed in (7, 2)]
+        assert together.games == alone[0].games + alone[1].games
+        assert together.seeds == (7, 2)
+        assert together.n_deals == len(DEALS)
+        assert ([run.column("score")[:, 0] for run in alone] == together.column("score").T).all()
+
     def test_any_callable_plays(self) -> None:
         results = evaluate(first_legal, DEALS[:5], max_episode_steps=30)
         assert results.policy == "first_legal"
         assert results == evaluate(first_legal, DEALS[:5], max_episode_steps=30, batch_size=3)
         assert evaluate(first_legal, DEALS[:2], name="mine", max_episode_steps=3).policy == "mine"
+
+    def test_a_policy_in_a_module(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "my_own_policies.py").write_text(
+            "def lowest(observation, mask, info):\n    return int(mask.argmax())\n\n\n"
+            "class Batched:\n    batched = True\n\n"
+            "    def __call__(self, observation, mask, info):\n        return mask.argmax(1)\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        results = evaluate("my_own_policies:lowest", DEALS[:4], max_episode_steps=30)
+        assert results.policy == "lowest"
+        assert results.details == {"object": "my_own_policies:lowest"}
+        assert results.games == evaluate(first_legal, DEALS[:4], max_episode_steps=30).games
+        assert evaluate("my_own_policies:Batched", DEALS[:4], max_episode_steps=30).games == results.games
+
+    def test_an_agent_with_options(self) -> None:
+        results = evaluate("heuristic:nodes=30", DEALS[:6])
+        assert (results.policy, results.details) == ("heuristic-30", {"nodes": 30})
+        assert results.games == evaluate(HeuristicAgent(30), DEALS[:6]).games
 
     def test_illegal_actions_are_the_environments_affair(self) -> None:
         def never_legal(observation: Any, mask: Any, info: Any) -> int:
@@ -79,7 +108,23 @@ class TestPlay:
         rows = evaluate(never_legal, DEALS[:2], illegal_action="terminate").games
         assert [row.outcome for row in rows] == ["illegal", "illegal"]
         rows = evaluate(never_legal, DEALS[:2], max_episode_steps=7).games
-        assert [(row.outcome, row.moves) for row in rows] == [("truncated", 0)] * 2
+        assert [(row.outcome, row.moves, row.steps, row.illegal) for row in rows] == [
+            ("truncated", 0, 7, 7)
+        ] * 2
+        assert evaluate(never_legal, DEALS[:2], max_episode_steps=7).summary.illegal == 7
+
+    def test_illegal_actions_are_counted_game_by_game(self) -> None:
+        def sometimes(observation: Any, mask: Any, info: Any) -> int:
+            return int(
+                mask.argmin() if info["moves"] % 3 == 1 and not info["illegal_action"] else mask.argmax()
+            )
+
+        results = evaluate(sometimes, DEALS[:8], max_episode_steps=40)
+        for row in results.games:
+            assert row.steps == row.moves + row.illegal
+            # One after the moves 1, 4, 7 ..., but for a game's last.
+            assert 0 <= (row.moves + 1) // 3 + 1 - row.illegal <= 1
+            assert row.illegal > 0
 
     def test_a_batched_policy_may_want_undo(self) -> None:
         class UndoLover:
@@ -93,6 +138,7 @@ class TestPlay:
         assert results.policy == "UndoLover"
         assert results.settings["allow_undo"] is True
         assert {row.moves for row in results.games} == {1}
+        assert {row.steps for row in results.games} == {11}
 
     def test_progress_counts_the_games(self) -> None:
         told: list[tuple[int, int]] = []
@@ -101,7 +147,7 @@ class TestPlay:
 
     def test_what_a_run_was_is_recorded(self) -> None:
         results = evaluate("random", load("c2-validation-100")[:3], seed=9, max_episode_steps=np.int64(40))
-        assert (results.policy, results.seed, results.deals) == ("random", 9, "c2-validation-100[0:3]")
+        assert (results.policy, results.seeds, results.deals) == ("random", (9,), "c2-validation-100[0:3]")
         assert results.fingerprint == load("c2-validation-100")[:3].fingerprint
         assert results.version == boulanger_env.__version__
         assert results.settings == {
@@ -123,6 +169,15 @@ class TestBadInput:
             ({"deals": "nowhere"}, "no deal set"),
             ({"seed": -1}, "whole number"),
             ({"seed": 1.5}, "whole number"),
+            ({"seed": []}, "at least one"),
+            ({"seed": [1, 2, 1]}, "each only once"),
+            ({"policy": "heuristic:nodes"}, "'nodes' is no option"),
+            ({"policy": "heuristic:depth=3"}, "no option 'depth': its options are nodes"),
+            ({"policy": "greedy:nodes=3"}, "no option 'nodes': it has none"),
+            ({"policy": "heuristic:nodes=0"}, "whole number"),
+            ({"policy": "solver:quality=best"}, "quality 'best' is unknown"),
+            ({"policy": "nowhere_at_all:policy"}, "there is no module 'nowhere_at_all'"),
+            ({"policy": "boulanger_env:policy"}, "module boulanger_env has no 'policy'"),
             ({"batch_size": 0}, "batch_size=0"),
             ({"batch_size": True}, "batch_size=True"),
             ({"reward": "win"}, "setting 'reward' is unknown"),
@@ -179,64 +234,100 @@ class TestStatistics:
         assert summary.games == 60
         assert summary.wins == sum(row.outcome == "won" for row in results.games)
         assert summary.win_rate.value == summary.wins / 60
-        for name in ("cards_home", "score", "moves"):
+        for name in ("cards_home", "score"):
             assert getattr(summary, name).value == pytest.approx(
                 np.mean([getattr(r, name) for r in results.games])
             )
+        home = sorted(row.cards_home for row in results.games)
+        assert summary.cards_home_median.value == (home[29] + home[30]) / 2
+        assert summary.cards_home_iqm.value == pytest.approx(sum(home[15:45]) / 30)
+        assert summary.moves is not None
+        assert summary.moves.value == np.mean([row.moves for row in results.games if row.won])
+        labels = load("c4-validation-100")[:60].labels
+        assert labels is not None
+        assert summary.solvable_won == share(summary.wins, int(labels.solvable.sum()))
+        assert summary.regret is not None
+        assert summary.regret.value == np.mean(
+            [row.moves - labels.length[row.place] for row in results.games if row.won]
+        )
+        # The same deals without a name that is known.
+        unknown = evaluate("greedy", DealSet("mine", results.codes))
+        assert unknown.games == results.games
+        assert (unknown.summary.solvable_won, unknown.summary.regret) == (None, None)
+
+    def test_a_file_gets_the_labels_of_the_set_that_it_names(self, tmp_path: Path) -> None:
+        results = evaluate("greedy", load("c4-validation-100")[20:30])
+        results.save(tmp_path / "r.jsonl")
+        loaded = Results.load(tmp_path / "r.jsonl")
+        assert loaded.summary == results.summary
+        assert loaded.labels is not None
+        assert (loaded.labels.length == load("c4-validation-100").labels.length[20:30]).all()  # type: ignore[union-attr]
 
 
 class TestFiles:
     def test_results_come_back_equal(self, tmp_path: Path) -> None:
         for results in (evaluate("random", DEALS, seed=2**63), evaluate("greedy", DEALS[:1])):
-            results.save(tmp_path / "results.json")
-            assert Results.load(tmp_path / "results.json") == results
-            assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
+            results.save(tmp_path / "results.jsonl")
+            assert Results.load(tmp_path / "results.jsonl") == results
+            assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
 
-    def test_the_file_is_plain_json(self, tmp_path: Path) -> None:
-        results = evaluate("greedy", DEALS)
-        results.save(tmp_path / "r.json")
-        content = json.loads((tmp_path / "r.json").read_text())
-        assert content["policy"] == {"name": "greedy", "seed": 0}
-        assert content["deals"] == {"name": "mixed", "fingerprint": DEALS.fingerprint}
-        assert content["summary"]["cards_home"]["value"] == results.summary.cards_home.value
-        assert content["games"][0] == results.games[0]._asdict()
-        assert len(content["games"]) == len(DEALS)
+    def test_the_file_is_json_lines(self, tmp_path: Path) -> None:
+        results = evaluate("greedy", DEALS, seed=[4, 5])
+        results.save(tmp_path / "r.jsonl")
+        head, *games = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+        assert head["policy"] == {"name": "greedy"}
+        assert head["seeds"] == [4, 5]
+        assert head["deals"] == {"name": "mixed", "fingerprint": DEALS.fingerprint, "count": len(DEALS)}
+        assert len(games) == 2 * len(DEALS)
+        seconds = [game.pop("seconds") for game in games]
+        assert sum(seconds) == pytest.approx(results.seconds, abs=1e-3)
+        assert games == [row._asdict() for row in results.games]
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            (lambda c: c.update(format="other"), "does not say that its format"),
-            (lambda c: c["games"].pop(), "not those of the deal set"),
-            (lambda c: c["games"].reverse(), "not those of the deal set"),
-            (lambda c: c["games"].clear(), "holds no games"),
-            (lambda c: c["games"][0].pop("won"), "it must have code, won"),
-            (lambda c: c["games"][0].update(won=1), "of type bool"),
-            (lambda c: c["games"][0].update(score="10"), "of type int"),
-            (lambda c: c["games"][0].update(code="MS-C3-1"), "cell count"),
-            (lambda c: c.pop("policy"), "'policy' is missing"),
-            (lambda c: c.update(games=5), "another kind"),
-            (lambda c: c.update(settings=[]), "of type dict"),
+            (lambda head, games: head.update(format="other"), "does not say that its format"),
+            (lambda head, games: games.reverse(), ""),
+            (lambda head, games: games[0].update(code="MS-C4-77"), "not those of the deal set"),
+            (lambda head, games: games[0].pop("outcome"), "it must have place, code"),
+            (lambda head, games: games[0].update(score=True), "of type int"),
+            (lambda head, games: games[0].update(score="10"), "of type int"),
+            (lambda head, games: games[0].update(code="MS-C3-1"), "cell count"),
+            (lambda head, games: games[0].update(outcome="won"), "no game ends so"),
+            (lambda head, games: games[0].update(illegal=10**6), "no game ends so"),
+            (lambda head, games: games[0].update(seconds=-1), "no number of seconds"),
+            (lambda head, games: games[0].update(seed=5), "a game of another run"),
+            (lambda head, games: games[0].update(place=3), "a game of another run"),
+            (lambda head, games: games[0].update(place=1), "was played before"),
+            (lambda head, games: head.pop("policy"), "'policy' is missing"),
+            (lambda head, games: head.update(seeds=5), "another kind"),
+            (lambda head, games: head.update(seeds=[]), "are no run"),
+            (lambda head, games: head.update(settings=[]), "of type dict"),
         ],
     )
     def test_a_damaged_file_is_refused(self, tmp_path: Path, change: Any, message: str) -> None:
-        path = tmp_path / "r.json"
-        evaluate("greedy", DEALS[:3]).save(path)
-        content = json.loads(path.read_text())
-        change(content)
-        path.write_text(json.dumps(content))
-        with pytest.raises(BoulangerError, match=f"r.json is not a file of benchmark results: .*{message}"):
+        path = tmp_path / "r.jsonl"
+        results = evaluate("greedy", DEALS[:3])
+        results.save(path)
+        head, *games = map(json.loads, path.read_text().splitlines())
+        change(head, games)
+        path.write_text("".join(json.dumps(line) + "\n" for line in (head, *games)))
+        if not message:
+            assert Results.load(path) == results
+            return
+        with pytest.raises(BoulangerError, match=f"r.jsonl is not a file of benchmark results: .*{message}"):
             Results.load(path)
 
     @pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, "\0"])
     def test_what_is_no_results_file_is_refused(self, tmp_path: Path, text: str) -> None:
-        (tmp_path / "r.json").write_text(text)
-        with pytest.raises(BoulangerError, match=r"r\.json is not a file of benchmark results"):
-            Results.load(tmp_path / "r.json")
+        (tmp_path / "r.jsonl").write_text(text)
+        with pytest.raises(BoulangerError, match=r"r\.jsonl is not a file of benchmark results"):
+            Results.load(tmp_path / "r.jsonl")
 
     def test_a_failed_save_leaves_the_earlier_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        path = tmp_path / "r.json"
+        path = tmp_path / "r.jsonl"
         results = evaluate("greedy", DEALS[:2])
         results.save(path)
 
@@ -246,7 +337,7 @@ class TestFiles:
         monkeypatch.setattr("os.fsync", fail)
         with pytest.raises(OSError, match="disk full"):
             evaluate("random", DEALS).save(path)
-        assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
+        assert [p.name for p in tmp_path.iterdir()] == ["r.jsonl"]
         assert Results.load(path) == results
 
 
@@ -254,7 +345,7 @@ class TestReport:
     def test_the_markdown_table(self) -> None:
         runs = [evaluate(name, DEALS) for name in ("random", "greedy")]
         lines = markdown(runs).splitlines()
-        assert lines[0] == "| policy | games | won | cards home | score | moves |"
+        assert lines[0] == "| policy | games | won | cards home | median | IQM | score | moves | illegal |"
         assert len(lines) == 4
         low, high = share(runs[1].summary.wins, len(DEALS))[1:]
         assert low is not None
@@ -292,19 +383,26 @@ class TestReport:
 class TestCommand:
     def test_several_agents(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         folder = tmp_path / "runs"
-        results = bench(["random", "greedy"], "c4-validation-100", limit=12, seed=3, output=folder)
+        results = bench(["random", "mine=greedy"], "c4-validation-100", limit=12, seeds=[3], output=folder)
         out = capsys.readouterr().out
         assert "random" in out
-        assert "greedy" in out
+        assert "mine" in out
         assert "c4-validation-100[0:12]" in out
-        assert [Results.load(folder / f"{run.policy}.json") for run in results] == results
+        assert [Results.load(folder / f"{name}.jsonl") for name in ("random", "mine")] == results
         assert results[0] == evaluate("random", load("c4-validation-100")[:12], seed=3)
+        assert (folder / "report.html").is_file()
+        # Again: nothing is played, and the same is told.
+        before = (folder / "mine.jsonl").read_bytes()
+        assert (
+            bench(["random", "mine=greedy"], "c4-validation-100", limit=12, seeds=[3], output=folder)
+            == results
+        )
+        assert (folder / "mine.jsonl").read_bytes() == before
 
     def test_one_agent_and_a_file_of_deals(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         DEALS.save(tmp_path / "deals.txt")
-        results = bench(["greedy"], tmp_path / "deals.txt", output=tmp_path / "r.json", as_markdown=True)
+        results = bench(["greedy"], tmp_path / "deals.txt", as_markdown=True)
         assert capsys.readouterr().out.startswith(markdown(results))
-        assert Results.load(tmp_path / "r.json") == results[0]
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -313,13 +411,20 @@ class TestCommand:
             ({"agents": ["random", "random"]}, "each only once"),
             ({"agents": ["nobody"]}, "no agent and no file"),
             ({"limit": 0}, "limit 0"),
-            ({"output": "/"}, "is a folder"),
-            ({"output": "/nowhere/at/all.json"}, "no folder"),
+            ({"workers": 2}, "for a run on Ray"),
+            ({"ray": "local"}, "needs an output folder"),
         ],
     )
     def test_bad_input(self, arguments: dict[str, Any], message: str) -> None:
         with pytest.raises(BoulangerError, match=message):
             bench(**{"agents": ["random"], "deals": "c4-validation-100", **arguments})
+
+    def test_a_folder_of_another_run(self, tmp_path: Path) -> None:
+        bench(["greedy"], "c4-validation-100", limit=3, output=tmp_path)
+        with pytest.raises(
+            BoulangerError, match=r"greedy.jsonl is a run with other settings \(seeds \[0\] there, \[1\]"
+        ):
+            bench(["greedy"], "c4-validation-100", limit=3, seeds=[1], output=tmp_path)
 
 
 class TestModels:
@@ -346,8 +451,8 @@ class TestModels:
         in_memory = evaluate(model, DEALS[:6], max_episode_steps=25)
         assert in_memory.policy == "MaskablePPO"
         assert in_memory.games == results.games
-        results.save(tmp_path / "r.json")
-        assert Results.load(tmp_path / "r.json") == results
+        results.save(tmp_path / "r.jsonl")
+        assert Results.load(tmp_path / "r.jsonl") == results
 
     def test_a_model_of_card_actions(self) -> None:
         from boulanger_env.wrappers import CardActions
@@ -365,11 +470,44 @@ class TestModels:
                 assert not info["illegal_action"]
             assert (row.score, row.moves) == (info["score"], info["moves"])
 
+    @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "TRPO", "DQN", "QRDQN"])
+    def test_models_without_masks(self, tmp_path: Path, algorithm: str) -> None:
+        for module in ("stable_baselines3", "sb3_contrib"):
+            kind = getattr(importlib.import_module(module), algorithm, None)
+            if kind is not None:
+                break
+        assert kind is not None
+        small = {"buffer_size": 10} if "DQN" in algorithm else {"n_steps": 8}
+        model = kind("MlpPolicy", BoulangerEnv(), seed=1, device="cpu", **small)
+        model.save(tmp_path / "m.zip")
+        loaded = as_policy(tmp_path / "m.zip").act._model
+        assert type(loaded) is kind
+        results = evaluate(tmp_path / "m.zip", DEALS[:3], max_episode_steps=9)
+        assert results.games == evaluate(model, DEALS[:3], max_episode_steps=9).games
+        # An untrained one hardly ever finds a legal action among 780.
+        assert results.summary.illegal > 0
+        with pytest.raises(BoulangerError, match="sample is for MaskablePPO"):
+            as_policy(tmp_path / "m.zip", sample=True)
+
+    def test_a_recurrent_model_is_refused(self, tmp_path: Path) -> None:
+        contrib = importlib.import_module("sb3_contrib")
+        small = {"lstm_hidden_size": 4, "net_arch": [4]}
+        model = contrib.RecurrentPPO(
+            "MlpLstmPolicy", BoulangerEnv(), n_steps=8, policy_kwargs=small, device="cpu"
+        )
+        model.save(tmp_path / "m.zip")
+        with pytest.raises(
+            BoulangerError, match="what can be played are models of MaskablePPO, QRDQN, DQN, TRPO"
+        ):
+            as_policy(tmp_path / "m.zip")
+
     def test_what_is_no_model_of_this_environment(self, tmp_path: Path) -> None:
         import gymnasium as gym
 
         (tmp_path / "m.zip").write_bytes(b"not a zip")
-        with pytest.raises(BoulangerError, match=r"m\.zip is not a model that MaskablePPO saved"):
+        with pytest.raises(
+            BoulangerError, match=r"m\.zip is not a model that Stable-Baselines3 or sb3-contrib saved"
+        ):
             as_policy(tmp_path / "m.zip")
         with pytest.raises(BoulangerError, match="must have 780 actions"):
             as_policy(self.model(gym.make("CartPole-v1"), "MlpPolicy"))
@@ -385,9 +523,9 @@ class TestCommandLine:
         return testing.CliRunner().invoke(app, ["bench", *arguments])
 
     def test_it_prints_the_table_and_saves(self, tmp_path: Path) -> None:
-        file = tmp_path / "r.json"
+        file = tmp_path / "random.jsonl"
         deals = ("--deals", "c1-test-100", "--limit", "5", "--seed", "2")
-        result = self.run("--agent", "random", *deals, "--output", str(file), "--markdown")
+        result = self.run("--agent", "random", *deals, "--output", str(tmp_path), "--markdown")
         assert result.exit_code == 0, result.output
         assert result.stdout.startswith(markdown([Results.load(file)]))
         assert Results.load(file) == evaluate("random", load("c1-test-100")[:5], seed=2)

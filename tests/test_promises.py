@@ -125,15 +125,15 @@ def test_a_board_may_begin_with_a_byte_order_mark() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"outcome": "lost"}, {"won": True}, {"cards_home": 53}, {"cards_home": -1}, {"cards_home": 52}]
+    "change",
+    [{"outcome": "lost"}, {"outcome": "won"}, {"cards_home": 53}, {"cards_home": -1}, {"cards_home": 52}],
 )
 def test_results_that_no_game_gives_are_refused(change: dict[str, object], tmp_path: Path) -> None:
-    path = tmp_path / "results.json"
+    path = tmp_path / "results.jsonl"
     evaluate("random", ["MS-C4-1", "MS-C4-2"]).save(path)
     assert not Results.load(path).games[0].won
-    content = json.loads(path.read_text())
-    content["games"][0].update(change)
-    path.write_text(json.dumps(content))
+    head, first, *rest = path.read_text().splitlines()
+    path.write_text("\n".join([head, json.dumps({**json.loads(first), **change}), *rest, ""]))
     with pytest.raises(BoulangerError, match="no game ends so"):
         Results.load(path)
 

@@ -72,14 +72,14 @@ def test_results_say_what_was_done(folder: Path) -> None:
     assert all(len(point["cards_home"]) == 100 for point in content["learning_curve"])
     assert set(content["benchmark"]) == {"trained", "random", "greedy"}
     for name in content["benchmark"]:
-        results = Results.load(folder / "benchmark" / f"{name}.json")
+        results = Results.load(folder / "benchmark" / f"{name}.jsonl")
         assert results.summary.cards_home.value == content["benchmark"][name]["cards_home"]["value"]
         assert results.games[0].code == "MS-C4-1"
 
 
 def test_the_replay_is_the_best_game_of_the_benchmark(folder: Path) -> None:
     replay = Replay.load(folder / "replay.json")
-    rows = Results.load(folder / "benchmark" / "trained.json").games
+    rows = Results.load(folder / "benchmark" / "trained.jsonl").games
     best = max((row.won, row.cards_home, -row.moves) for row in rows)
     assert (replay.outcome == "won", replay.end.cards_home, -replay.end.moves) == best
     assert replay.settings is not None
@@ -111,7 +111,7 @@ def test_the_replay_says_what_the_model_thought(folder: Path) -> None:
 
 
 def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, deals: Path) -> None:
-    saved = Results.load(folder / "benchmark" / "trained.json")
+    saved = Results.load(folder / "benchmark" / "trained.jsonl")
     player = as_policy(str(folder / "model.zip"), "trained", sample=True)
     for batch_size in (64, 1):
         again = evaluate(player, deals, batch_size=batch_size, **saved.settings)

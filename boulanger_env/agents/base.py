@@ -11,6 +11,7 @@ environment); they get some action, which means nothing.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -45,29 +46,37 @@ class Agent(Protocol):
         """Forget the games in ``slots``, which now hold the games numbered ``games`` (see ``BatchAgent.reset``)."""
 
 
-AgentFactory = Callable[[], Agent]
+AgentFactory = Callable[..., Agent]
 
 AGENTS: dict[str, AgentFactory] = {}
 """The package's agents by name. ``make`` builds them; another agent is another row."""
 
 
-def make(name: str, seed: int = 0) -> Agent:
+def make(name: str, seed: int = 0, **options: Any) -> Agent:
     """Build one of the package's agents.
 
     Args:
-        name: a key of ``AGENTS``: ``random``, ``greedy`` or ``heuristic``.
+        name: a key of ``AGENTS``: ``random``, ``greedy``, ``heuristic`` or ``solver``.
         seed: of all its chance, 0 .. 2**64 - 1.
+        options: of that agent, such as ``nodes`` of ``heuristic``.
 
     Raises:
-        BoulangerError: there is no agent of that name, or the seed is no such number.
+        BoulangerError: there is no agent of that name, it has no such option, or a value is not possible.
 
     >>> make("random", seed=3).name
     'random'
+    >>> make("heuristic", nodes=30).name
+    'heuristic-30'
     """
     factory = AGENTS.get(name)
     if factory is None:
         raise BoulangerError(f"there is no agent {name!r}: the agents are {', '.join(AGENTS)}")
-    agent = factory()
+    known = inspect.signature(factory).parameters
+    for option in options:
+        if option not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise BoulangerError(f"agent {name} has no option {option!r}: {has}")
+    agent = factory(**options)
     agent.seed(seed)
     return agent
 

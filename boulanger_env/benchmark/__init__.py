@@ -1,19 +1,28 @@
 """Benchmarks: every deal of a set played once, and what that says about a policy."""
 
+from .compare import Comparison, compare
+from .difficulty import Grade, by_difficulty
+from .document import write_report
 from .evaluate import evaluate
 from .policies import Policy, as_policy
 from .report import markdown, rich_table
-from .results import GameRow, Results, Summary
+from .results import Results, Summary
+from .rows import GameRow
 from .statistics import Estimate
 
 __all__ = [
+    "Comparison",
     "Estimate",
     "GameRow",
+    "Grade",
     "Policy",
     "Results",
     "Summary",
     "as_policy",
+    "by_difficulty",
+    "compare",
     "evaluate",
     "markdown",
     "rich_table",
+    "write_report",
 ]

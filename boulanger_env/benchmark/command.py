@@ -1,25 +1,31 @@
-"""The body of ``boulanger bench``: several agents on one set of deals, a progress bar, a table, result files."""
+"""The bodies of ``boulanger bench``, ``compare`` and ``label``: what is played and written, progress bars, tables."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay.recording import Games
 
+from .compare import compare
+from .distributed import Recipe, evaluate_on
+from .document import write_report
 from .evaluate import Progress, evaluate
-from .policies import as_policy
-from .report import caption, markdown, rich_table
+from .label import SHARD, Winnability, as_sample, label
+from .pools import OnRay, as_pool
+from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
 from .results import Results
 
-Report = Callable[[str], Progress]
-"""Starts the progress of one agent: from its name to what ``evaluate`` calls."""
+Report = Callable[[str, int], Progress]
+"""Starts the progress of one agent: from its name and the number of games to what ``evaluate`` calls."""
 
 
 def bench(
@@ -27,9 +33,11 @@ def bench(
     deals: str | os.PathLike[str],
     *,
     limit: int | None = None,
-    seed: int = 0,
+    seeds: Sequence[int] = (0,),
     sample: bool = False,
     output: str | os.PathLike[str] | None = None,
+    ray: str | None = None,
+    workers: int | None = None,
     record: str | os.PathLike[str] | None = None,
     record_games: Games = "losses",
     as_markdown: bool = False,
@@ -38,13 +46,15 @@ def bench(
     """Play a set of deals with each agent, and print a table.
 
     Args:
-        agents: names of agents, or ``.zip`` files of models.
+        agents: policies as ``as_policy`` takes them, each with ``NAME=`` before it if it is to have another name.
         deals: a set's name or file.
         limit: only so many deals, from the first.
-        seed: of all chance.
+        seeds: of all chance; each agent plays the deals once with each.
         sample: models draw their actions by their probabilities, instead of taking the likeliest.
-        output: where to save: with one agent a JSON file; with several a folder, which gets ``NAME.json`` for each.
-            An agent's file is written as soon as it has played.
+        output: a folder that gets ``NAME.jsonl`` for each agent, game by game, and a report in the end. A run that was
+            stopped goes on where it was.
+        ray: a Ray cluster to play on, see ``OnRay``; it needs ``output``.
+        workers: the most tasks on Ray at a time.
         record: a folder for replays of the games; with several agents it gets a folder ``NAME`` for each.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
         as_markdown: print a Markdown table.
@@ -54,7 +64,8 @@ def bench(
         The results in the order of the agents.
 
     Raises:
-        BoulangerError: an agent, the deals or the limit is not one, two agents have one name, or a library is missing.
+        BoulangerError: an agent, the deals or the limit is not one, two agents have one name, the folder holds another
+            run, or a library is missing.
         OSError: a file cannot be read or written.
     """
     deal_set = as_deal_set(deals)
@@ -62,71 +73,165 @@ def bench(
         if limit < 1:
             raise BoulangerError(f"limit {limit} leaves no deal: it must be at least 1")
         deal_set = deal_set[:limit]
-    policies = [as_policy(agent, sample=sample and agent not in AGENTS) for agent in agents]
+    if ray is None and workers is not None:
+        raise BoulangerError("workers are for a run on Ray")
+    if ray is not None and output is None:
+        raise BoulangerError("a run on Ray needs an output folder for its shards")
+    if ray is not None and record is not None:
+        raise BoulangerError("games on Ray are not recorded: record them in a run without it")
+    recipes = [_recipe(agent, sample) for agent in agents]
+    policies = [recipe.make() for recipe in recipes]
     names = [policy.name for policy in policies]
     if not names or len(set(names)) < len(names):
         raise BoulangerError(f"agents {', '.join(names) or 'none'}: give at least one, each only once")
-    files = _files(output, names)
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    pool = None if ray is None else OnRay(ray, workers)
 
     results = []
-    with _progress(len(deal_set)) as start:
-        for policy, file in zip(policies, files, strict=True):
-            replays = None if record is None else Path(record, policy.name if len(names) > 1 else "")
-            results.append(
-                evaluate(
+    with _progress() as start:
+        for recipe, policy in zip(recipes, policies, strict=True):
+            progress = start(policy.name, len(deal_set) * len(seeds))
+            file = (
+                None if folder is None else folder / f"{re.sub(r'[^A-Za-z0-9.+-]', '_', policy.name)}.jsonl"
+            )
+            if pool is not None and file is not None:
+                run = evaluate_on(pool, recipe, deal_set, file, seed=seeds, progress=progress)
+            else:
+                run = evaluate(
                     policy,
                     deal_set,
-                    seed=seed,
-                    progress=start(policy.name),
-                    record=replays,
+                    seed=seeds,
+                    progress=progress,
+                    file=file,
+                    record=None if record is None else Path(record, policy.name if len(names) > 1 else ""),
                     record_games=record_games,
                 )
-            )
-            if file is not None:
-                results[-1].save(file)
-    text = f"{markdown(results)}\n{caption(results)}\n" if as_markdown else _for_terminal(results, color)
+            results.append(run)
+    if as_markdown:
+        _print(f"{markdown(results)}\n{caption(results)}\n")
+    else:
+        _print_rich([rich_table(results)], color)
+    if folder is not None:
+        _print(
+            f"The report is {write_report(results, folder)[0]}, the same as a page {folder / 'report.html'}\n"
+        )
+    return results
+
+
+def compare_files(
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    output: str | os.PathLike[str] | None = None,
+    as_markdown: bool = False,
+    color: bool | None = None,
+) -> None:
+    """Print a table of finished runs and their paired comparison.
+
+    Args:
+        files: JSON Lines of runs on the same deals, with as many seeds each.
+        output: a folder for the whole report.
+        as_markdown: print Markdown tables.
+        color: see ``bench``.
+
+    Raises:
+        BoulangerError: the runs cannot be compared, or one is no run.
+        OSError: a file cannot be read or written.
+    """
+    results = [Results.load(file) for file in files]
+    pairs: Table = comparison_table(compare(results))
+    if as_markdown:
+        _print(f"{markdown(results)}\n{caption(results)}\n\n{markdown_table(pairs, 2)}")
+    else:
+        _print_rich([rich_table(results), as_rich(pairs, "Paired by deal: McNemar's exact test", 2)], color)
+    if output is not None:
+        write_report(results, Path(output))
+
+
+def label_codes(
+    source: str,
+    *,
+    count: int | None = None,
+    seed: int = 0,
+    output: str | os.PathLike[str] | None = None,
+    ray: str | None = None,
+    workers: int | None = None,
+    node_limit: int | None = None,
+    shard: int = SHARD,
+) -> Winnability:
+    """Find out which deals can be won, and print their share.
+
+    Args:
+        source: the deals, see ``as_sample``.
+        count: how many.
+        seed: of random deals.
+        output: a folder for Parquet shards; a run that was stopped goes on where it was.
+        ray: a Ray cluster, see ``OnRay``; None for processes on this machine.
+        workers: processes, or tasks on Ray, at a time; None for as many as there are cores.
+        node_limit: the most positions for one deal.
+        shard: deals a piece of work.
+
+    Raises:
+        BoulangerError: an argument is not possible, the folder holds another run, or a library is missing.
+        OSError: a file cannot be written.
+    """
+    sample = as_sample(source, count, seed)
+    if shard < 1:
+        raise BoulangerError(f"shard {shard} holds no deal: it must be at least 1")
+    with _progress() as start:
+        found = label(
+            sample,
+            folder=None if output is None else Path(output),
+            pool=as_pool(ray, workers),
+            node_limit=node_limit,
+            shard=shard,
+            progress=start(source, sample.count),
+        )
+    value, low, high = (100 * (number or 0) for number in found.share)
+    known = found.deals - found.unknown
+    unknown = f"; {found.unknown} without a verdict" if found.unknown else ""
+    _print(
+        f"{found.solvable} of {known} deals can be won: {value:.3f} % [{low:.3f}, {high:.3f}]{unknown}; "
+        f"{found.nodes / found.deals:,.0f} positions a deal\n"
+    )
+    return found
+
+
+def _recipe(agent: str, sample: bool) -> Recipe:
+    """A policy, with the name before it that it may have: ``long=runs/long/model.zip``."""
+    name, equals, policy = agent.partition("=")
+    if not equals or not re.fullmatch(r"[\w.+-]+", name):
+        name, policy = "", agent
+    return Recipe.of(policy, name or None, sample and policy.split(":", 1)[0] not in AGENTS)
+
+
+def _print(text: str) -> None:
     try:
         "±".encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
         text = text.replace("±", "+-")
     sys.stdout.write(text)
-    return results
 
 
-def _for_terminal(results: Sequence[Results], color: bool | None) -> str:
+def _print_rich(tables: Sequence[Any], color: bool | None) -> None:
     from rich.console import Console
 
     console = Console(no_color=color is False, force_terminal=color or None)
     with console.capture() as capture:
-        console.print(rich_table(results))
-    return capture.get()
-
-
-def _files(output: str | os.PathLike[str] | None, names: Sequence[str]) -> list[Path | None]:
-    """Where each agent's results go; checked before anything is played."""
-    if output is None:
-        return [None] * len(names)
-    path = Path(output)
-    if len(names) == 1:
-        if path.is_dir():
-            raise BoulangerError(
-                f"{path} is a folder: with one agent, the output is a file, such as results.json"
-            )
-        if not path.parent.is_dir():
-            raise BoulangerError(f"there is no folder {path.parent} to save {path.name} in")
-        return [path]
-    path.mkdir(parents=True, exist_ok=True)
-    return [path / f"{name}.json" for name in names]
+        for table in tables:
+            console.print(table)
+    _print(capture.get())
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Report]:
+def _progress() -> Iterator[Report]:
     """A progress bar on the standard error, where that is a terminal."""
     try:
         from rich import progress as rich_progress
         from rich.console import Console
     except ModuleNotFoundError:
-        raise BoulangerError('the bench command needs rich: pip install "boulanger-env[cli]"') from None
+        raise BoulangerError('this command needs rich: pip install "boulanger-env[cli]"') from None
     columns = (
         rich_progress.TextColumn("{task.description}", markup=False),
         rich_progress.BarColumn(),
@@ -136,7 +241,7 @@ def _progress(total: int) -> Iterator[Report]:
     console = Console(stderr=True)
     with rich_progress.Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar:
 
-        def start(name: str) -> Progress:
+        def start(name: str, total: int) -> Progress:
             task = bar.add_task(name, total=total)
             return lambda done, _: bar.update(task, completed=done)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
+import ast
 import importlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.render.html import Annotation
 
-from .models import ModelPlayer
+from .models import ModelPlayer, load_model
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> 
     """Whatever can be benchmarked, as a ``Policy``.
 
     Args:
-        policy: an agent's name (``"greedy"``); a MaskablePPO model's ``.zip``; a model of Stable-Baselines3 or
-            sb3-contrib; an agent; or any callable ``(observation, mask, info) -> action``. A callable is called for
-            one game at a time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that
-            it wants; its methods ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``. A method
+        policy: an agent's name, with options if need be (``"greedy"``, ``"heuristic:nodes=30"``); the ``.zip`` of a
+            model of Stable-Baselines3 or sb3-contrib, or the model; ``"module:name"``, a policy in a Python module; an
+            agent; or any callable ``(observation, mask, info) -> action``. A callable is called for one game at a time,
+            unless it has an attribute ``batched = True``; ``observation`` may name the kind that it wants; its methods
+            ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``. A method
             ``annotate(observation, mask, info)`` tells what it thinks before it chooses, as an ``Annotation`` or None
             (for batches: one for each game), for the games that are recorded; it must not change what is chosen.
         name: what to report it under, instead of its own name.
@@ -89,20 +91,31 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> 
 
     Raises:
         BoulangerError: it is none of these, or a model of another environment; or ``sample`` for what is no model.
+
+    >>> as_policy("heuristic:nodes=30").name
+    'heuristic-30'
     """
     if isinstance(policy, Policy):
         return policy
-    if isinstance(policy, str) and policy in AGENTS:
-        policy = make(policy)
+    details: dict[str, Any] = {}
+    if isinstance(policy, str) and policy.split(":", 1)[0] in AGENTS:
+        agent, _, options = policy.partition(":")
+        details = _options(policy, options)
+        policy = make(agent, **details)
+    elif isinstance(policy, str) and _names_an_object(policy):
+        name = name or policy.split(":")[1]
+        details = {"object": policy}
+        policy = _imported(policy)
     elif isinstance(policy, (str, os.PathLike)):
-        return _load_model(Path(policy), name, sample)
+        model, details = load_model(Path(policy))
+        return _model_policy(model, name or Path(policy).name, details, sample)
     if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
-        return _model_policy(policy, name or type(policy).__name__, {}, sample)
+        return _model_policy(policy, name or type(policy).__name__, details, sample)
     if sample:
         raise BoulangerError(f"sample is for trained models, and {policy!r} is none")
     if not callable(policy):
         raise BoulangerError(
-            f"{policy!r} is no policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
+            f"{policy!r} is no policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, module:name, "
             "or a callable (observation, mask, info) -> action"
         )
     return Policy(
@@ -114,27 +127,43 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> 
         batched=bool(getattr(policy, "batched", False)),
         observation=getattr(policy, "observation", "features"),
         allow_undo=bool(getattr(policy, "allow_undo", False)),
+        details=details,
     )
 
 
-def _load_model(path: Path, name: str | None, sample: bool) -> Policy:
-    """The MaskablePPO model in a ``.zip``."""
-    if not path.is_file():
-        raise BoulangerError(
-            f"there is no agent and no file {os.fspath(path)!r}; the agents are {', '.join(AGENTS)}, "
-            "and a model is the .zip that MaskablePPO saved"
-        )
+def _options(policy: str, options: str) -> dict[str, Any]:
+    """What stands behind an agent's name: ``nodes=30,quality=any``."""
+    chosen = {}
+    for option in filter(None, options.split(",")):
+        key, equals, value = (part.strip() for part in option.partition("="))
+        if not equals or not key:
+            raise BoulangerError(f"policy {policy!r}: {option!r} is no option; right would be nodes=30")
+        try:
+            chosen[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            chosen[key] = value
+    return chosen
+
+
+def _names_an_object(text: str) -> bool:
+    """Whether it has the form ``module:name``, which no path to a ``.zip`` has (not ``C:\\model.zip`` either)."""
+    module, colon, name = text.partition(":")
+    return bool(colon) and name.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def _imported(text: str) -> Any:
+    """The object ``module:name``; a class is called for one."""
+    module, _, name = text.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as python -m has it: a module beside the user's other files
     try:
-        contrib = importlib.import_module("sb3_contrib")
+        loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise BoulangerError(f'a model needs {error.name}: pip install "boulanger-env[train]"') from None
-    try:
-        model = contrib.MaskablePPO.load(path, device="cpu")
-    except Exception as error:
-        # Whatever a damaged or foreign archive makes the loader say, it is about this file.
-        raise BoulangerError(f"{path} is not a model that MaskablePPO saved: {error}") from error
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return _model_policy(model, name or path.name, {"model": digest}, sample)
+        raise BoulangerError(f"policy {text!r}: there is no module {error.name!r}") from None
+    if not hasattr(loaded, name):
+        raise BoulangerError(f"policy {text!r}: module {module} has no {name!r}")
+    found = getattr(loaded, name)
+    return found() if isinstance(found, type) else found
 
 
 def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: bool) -> Policy:

@@ -2,15 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from boulanger_env.game.errors import BoulangerError
 
-from .results import Results
+from .compare import Comparison, check_same_deals
+from .results import Results, Summary
 from .statistics import Estimate
 
-_MEANS = ("cards home", "score", "moves")
+
+class Column(NamedTuple):
+    """A column of the table of results."""
+
+    heading: str
+    narrow: bool
+    """Whether it is in the terminal's table too."""
+    get: Callable[[Summary], Estimate | float | None]
+    percent: bool = False
+
+
+COLUMNS = (
+    Column("games", False, lambda s: s.games),
+    Column("won", True, lambda s: s.win_rate, percent=True),
+    Column("solvable won", False, lambda s: s.solvable_won, percent=True),
+    Column("cards home", True, lambda s: s.cards_home),
+    Column("median", False, lambda s: s.cards_home_median),
+    Column("IQM", False, lambda s: s.cards_home_iqm),
+    Column("score", False, lambda s: s.score),
+    Column("moves", True, lambda s: s.moves),
+    Column("regret", True, lambda s: s.regret),
+    Column("illegal", False, lambda s: s.illegal),
+)
+"""Moves and regret are of the games won. A column that no run has a value for is left out."""
+
+Table = list[list[str]]
+"""Rows of cells, the headings first."""
+
+
+def results_table(results: Sequence[Results], *, narrow: bool = False) -> Table:
+    """The results as rows of text.
+
+    Raises:
+        BoulangerError: results on different deals, or none.
+    """
+    check_same_deals(results)
+    shown = _with_margin if narrow else _with_bounds
+    chosen = [
+        column
+        for column in COLUMNS
+        if (column.narrow or not narrow) and any(column.get(run.summary) is not None for run in results)
+    ]
+    rows = [["policy", *(column.heading for column in chosen)]]
+    for run in results:
+        rows.append([run.policy, *(shown(column.get(run.summary), column.percent) for column in chosen)])
+    return rows
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Table:
+    """The paired comparisons as rows of text."""
+    rows = [
+        [
+            "first",
+            "second",
+            "won only by first",
+            "only by second",
+            "won, first less second",
+            "cards home",
+            "p",
+        ]
+    ]
+    if len(comparisons) > 1:
+        rows[0].append("p, Holm")
+    for pair in comparisons:
+        rows.append(
+            [
+                pair.first,
+                pair.second,
+                str(pair.better),
+                str(pair.worse),
+                _with_bounds(pair.win_rate, True),
+                _with_bounds(pair.cards_home),
+                *map(p_text, [pair.p_value, pair.p_holm][: min(2, len(comparisons))]),
+            ]
+        )
+    return rows
+
+
+def markdown_table(rows: Table, text_columns: int = 1) -> str:
+    """Rows as a Markdown table, with the first columns to the left and the others, numbers, to the right."""
+    lines = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    lines.insert(1, ["---" if i < text_columns else "---:" for i in range(len(rows[0]))])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def markdown(results: Sequence[Results]) -> str:
@@ -19,12 +102,7 @@ def markdown(results: Sequence[Results]) -> str:
     Raises:
         BoulangerError: results on different deals, or none.
     """
-    check_same_deals(results)
-    lines = [["policy", "games", "won", *_MEANS], ["---", *["---:"] * (2 + len(_MEANS))]]
-    for run in results:
-        name, games = run.policy.replace("|", r"\|"), str(run.summary.games)
-        lines.append([name, games, _share(run), *map(_with_bounds, _means(run))])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return markdown_table(results_table(results))
 
 
 def rich_table(results: Sequence[Results]) -> Any:
@@ -33,21 +111,29 @@ def rich_table(results: Sequence[Results]) -> Any:
     Raises:
         BoulangerError: results on different deals, or none; or rich is not installed.
     """
+    return as_rich(results_table(results, narrow=True), caption(results))
+
+
+def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
+    """Rows as a ``rich.table.Table``.
+
+    Raises:
+        BoulangerError: rich is not installed.
+    """
     try:
         from rich import box
         from rich.markup import escape
-        from rich.table import Table
+        from rich.table import Table as RichTable
     except ModuleNotFoundError:
         raise BoulangerError(
             'a table for the terminal needs rich: pip install "boulanger-env[cli]"'
         ) from None
-    check_same_deals(results)
-    table = Table(caption=escape(caption(results)), box=box.SIMPLE)
-    table.add_column("policy", overflow="fold")
-    for heading in ("won", *_MEANS):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for run in results:
-        table.add_row(escape(run.policy), _share(run), *map(_with_margin, _means(run)))
+    table = RichTable(caption=escape(caption), box=box.SIMPLE)
+    for i, heading in enumerate(rows[0]):
+        left = i < text_columns
+        table.add_column(heading, justify="left" if left else "right", overflow="fold", no_wrap=not left)
+    for row in rows[1:]:
+        table.add_row(*map(escape, row))
     return table
 
 
@@ -57,37 +143,27 @@ def caption(results: Sequence[Results]) -> str:
     return f"{first.deals} ({first.fingerprint}), {first.summary.games} games, 95 % intervals"
 
 
-def check_same_deals(results: Sequence[Results]) -> None:
-    """Refuse results that do not belong in one table.
-
-    Raises:
-        BoulangerError: results on different deals, or none.
-    """
-    if not results:
-        raise BoulangerError("there are no results to put into a table")
-    first = results[0]
-    for other in results[1:]:
-        if other.fingerprint != first.fingerprint:
-            raise BoulangerError(
-                f"results on different deals do not belong in one table: {first.deals} ({first.fingerprint}) "
-                f"and {other.deals} ({other.fingerprint})"
-            )
+def p_text(p: float) -> str:
+    """A p-value with three figures behind the point, or that it is smaller."""
+    return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
-def _means(run: Results) -> tuple[Estimate, ...]:
-    return run.summary.cards_home, run.summary.score, run.summary.moves
+def _with_bounds(value: Estimate | float | None, percent: bool = False) -> str:
+    if not isinstance(value, Estimate):
+        return _number(value)
+    number, low, high = (None if x is None else 100 * x if percent else x for x in value)
+    bounds = "" if low is None or high is None else f" [{low:.1f}, {high:.1f}]"
+    return f"{number:.1f}{' %' if percent else ''}{bounds}"
 
 
-def _share(run: Results) -> str:
-    value, low, high = (100 * (number or 0) for number in run.summary.win_rate)
-    return f"{value:.1f} % [{low:.1f}, {high:.1f}]"
+def _with_margin(value: Estimate | float | None, percent: bool = False) -> str:
+    if percent or not isinstance(value, Estimate):
+        return _with_bounds(value, percent)
+    number, _, high = value
+    return f"{number:.1f}" if high is None else f"{number:.1f} ± {high - number:.1f}"
 
 
-def _with_bounds(estimate: Estimate) -> str:
-    value, low, high = estimate
-    return f"{value:.1f}" if low is None or high is None else f"{value:.1f} [{low:.1f}, {high:.1f}]"
-
-
-def _with_margin(estimate: Estimate) -> str:
-    value, _, high = estimate
-    return f"{value:.1f}" if high is None else f"{value:.1f} ± {high - value:.1f}"
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.1f}"

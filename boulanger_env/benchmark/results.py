@@ -1,90 +1,121 @@
-"""What a benchmark run gives: a row for every game, a summary, and the JSON file that holds both."""
+"""What a benchmark run gives: a row for every game, and what the rows say together."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-from boulanger_env.deals import DealSet
-from boulanger_env.envs.stepping import OUTCOMES
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.deals.labels import Labels
 from boulanger_env.files import write_text
-from boulanger_env.game.cards import N_CARDS
-from boulanger_env.game.errors import BoulangerError
 
-from .statistics import Estimate, mean, share
-
-FORMAT = "boulanger-env results 1"
-
-
-class GameRow(NamedTuple):
-    """How one game of a benchmark went."""
-
-    code: str
-    won: bool
-    score: int
-    cards_home: int
-    moves: int
-    """Moves that stand at the end: undone ones are not counted."""
-    outcome: str
-    """``"won"``, ``"stuck"``, ``"illegal"`` or ``"truncated"``."""
+from . import rows
+from .labels import known_labels
+from .rows import Content, GameRow, Header
+from .statistics import Estimate, bootstrap, iqm_of, mean, median_of, share
 
 
 class Summary(NamedTuple):
-    """A run in a few numbers, each with its 95 % interval."""
+    """A run in a few numbers, each with its 95 % interval; None where nothing can be said."""
 
     games: int
+    """Deals times seeds."""
     wins: int
     win_rate: Estimate
-    """With Wilson's interval."""
+    """With Wilson's interval, for as many games as there are deals."""
+    solvable_won: Estimate | None
+    """Of the deals that can be won, the share that was, likewise. Needs labels; and so does ``regret``."""
     cards_home: Estimate
-    """Mean over all games, with Student's t interval; so are the next two."""
+    """Mean over all games, with Student's t interval over deals; so are the next ones, where nothing else is said."""
+    cards_home_median: Estimate
+    """With a bootstrap interval, as the next one."""
+    cards_home_iqm: Estimate
+    """The interquartile mean: the mean without the lowest and the highest quarter of the games."""
     score: Estimate
-    moves: Estimate
+    moves: Estimate | None
+    """Of the games won."""
+    regret: Estimate | None
+    """Of the games won: how many moves more than the shortest solution has, a group as one."""
+    illegal: float
+    """Illegal actions a game."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """A policy on a set of deals, each played once.
+    """A policy on a set of deals, each played once with each seed.
 
-    Two results are equal when everything in them is: the same policy, seed, deals, settings and package version give
-    equal results.
+    Two results are equal when everything in them is, but for the time it took: the same policy, seeds, deals, settings
+    and package version give equal results.
 
     Attributes:
         policy: its name.
         details: what else identifies the policy, such as a model file's digest.
-        seed: of all the policy's chance.
+        seeds: of all the policy's chance, one for each round through the deals.
         deals: name of the deal set.
         fingerprint: of the deal set (``DealSet.fingerprint``).
         settings: the environment's keywords.
         version: of this package.
-        games: a row for every deal, in the order of the set.
+        games: a row for every seed and deal, by the order of the seeds, then of the set.
+        seconds: what playing took.
+        labels: what is known of the deals, or None.
     """
 
     policy: str
-    seed: int
+    seeds: tuple[int, ...]
     deals: str
     fingerprint: str
     version: str
     games: tuple[GameRow, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = field(default=0.0, compare=False)
+    labels: Labels | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def n_deals(self) -> int:
+        """How many deals there are."""
+        return len(self.games) // len(self.seeds)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The deals, in the order of the set."""
+        return tuple(row.code for row in self.games[: self.n_deals])
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A field of the rows, such as ``"won"``, as an array ``(deals, seeds)``."""
+        values: NDArray[Any] = np.array([getattr(row, name) for row in self.games])
+        by_deal: NDArray[Any] = values.reshape(len(self.seeds), self.n_deals).T
+        return by_deal
 
     @cached_property
     def summary(self) -> Summary:
-        """Win rate and means with their intervals (needs SciPy)."""
-        wins = sum(row.won for row in self.games)
+        """The run in a few numbers with their intervals (needs SciPy)."""
+        won, moves, home = self.column("won"), self.column("moves"), self.column("cards_home")
+        rates = won.mean(1)
+        solvable_won = regret = None
+        if self.labels is not None:
+            solvable, length = self.labels.solvable, self.labels.length
+            if solvable.any():
+                solvable_won = share(float(rates[solvable].sum()), int(solvable.sum()))
+            regret = _mean_where(moves - length[:, None].astype(int), won & (length > 0)[:, None])
         return Summary(
             games=len(self.games),
-            wins=wins,
-            win_rate=share(wins, len(self.games)),
-            cards_home=mean([row.cards_home for row in self.games]),
-            score=mean([row.score for row in self.games]),
-            moves=mean([row.moves for row in self.games]),
+            wins=int(won.sum()),
+            win_rate=share(float(rates.sum()), self.n_deals),
+            solvable_won=solvable_won,
+            cards_home=mean(home.mean(1)),
+            cards_home_median=bootstrap(home, median_of),
+            cards_home_iqm=bootstrap(home, iqm_of),
+            score=mean(self.column("score").mean(1)),
+            moves=_mean_where(moves, won),
+            regret=regret,
+            illegal=float(self.column("illegal").mean()),
         )
 
     def summary_dict(self) -> dict[str, Any]:
@@ -94,86 +125,75 @@ class Results:
             for name, value in self.summary._asdict().items()
         }
 
+    @property
+    def games_per_second(self) -> float | None:
+        """Games a second while playing; None where the time is not known."""
+        return len(self.games) / self.seconds if self.seconds > 0 else None
+
+    @property
+    def steps_per_second(self) -> float | None:
+        """Actions a second while playing; None where the time is not known."""
+        return int(self.column("steps").sum()) / self.seconds if self.seconds > 0 else None
+
+    @property
+    def header(self) -> Header:
+        """What was played, as the file's first line has it."""
+        return Header(
+            policy=self.policy,
+            details=self.details,
+            seeds=self.seeds,
+            deals=self.deals,
+            fingerprint=self.fingerprint,
+            count=self.n_deals,
+            settings=self.settings,
+            version=self.version,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the results as JSON, a line a game; the file is there whole or not at all.
+        """Write the results as JSON Lines (see ``rows``); the file is there whole or not at all.
 
         Raises:
             OSError: the file cannot be written.
         """
-        head = {
-            "format": FORMAT,
-            "version": self.version,
-            "policy": {"name": self.policy, "seed": self.seed, **self.details},
-            "deals": {"name": self.deals, "fingerprint": self.fingerprint},
-            "settings": dict(self.settings),
-            "summary": self.summary_dict(),
-        }
-        rows = ",\n".join(f"  {json.dumps(row._asdict())}" for row in self.games)
-        lines = json.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
-        write_text(Path(path), f'{lines},\n "games": [\n{rows}\n ]\n}}\n')
+        write_text(Path(path), rows.text(self.header, self.games, self.seconds))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Results:
-        """Read a file that :meth:`save` wrote.
+        """Read a file that :meth:`save` or a finished run wrote.
+
+        Results on a built-in set with labels, or on a slice of one, get those.
 
         Raises:
-            BoulangerError: it is no such file, or its games are not those that it names; the message says what is
-                wrong.
+            BoulangerError: it is no such file, its games are not those that it names, or some are missing; the message
+                says what is wrong.
             OSError: the file cannot be read.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            return _read(content)
-        except (ValueError, RecursionError) as error:
-            # BoulangerError is a ValueError, as are JSON's own errors.
-            raise BoulangerError(f"{os.fspath(path)} is not a file of benchmark results: {error}") from None
+        content = rows.read(Path(path))
+        rows.check_complete(content, Path(path))
+        return cls.of(content)
 
-
-def _read(content: Any) -> Results:
-    """Results from a file's content, trusting nothing."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise BoulangerError(f"it does not say that its format is {FORMAT!r}")
-    try:
-        policy, deals = dict(content["policy"]), content["deals"]
-        results = Results(
-            policy=_as(str, policy.pop("name")),
-            seed=_as(int, policy.pop("seed")),
-            deals=_as(str, deals["name"]),
-            fingerprint=_as(str, deals["fingerprint"]),
-            version=_as(str, content["version"]),
-            games=tuple(_read_row(row) for row in content["games"]),
-            settings=_as(dict, content["settings"]),
-            details=policy,
+    @classmethod
+    def of(cls, content: Content, labels: Labels | None = None) -> Results:
+        """The results in a complete file's content; without labels, with those of the built-in set of that name."""
+        header, games = content.header, content.in_order()
+        codes = [row.code for row in games[: header.count]]
+        return cls(
+            policy=header.policy,
+            seeds=header.seeds,
+            deals=header.deals,
+            fingerprint=header.fingerprint,
+            version=header.version,
+            games=games,
+            settings=header.settings,
+            details=header.details,
+            seconds=content.seconds,
+            labels=known_labels(header.deals, codes) if labels is None else labels,
         )
-    except KeyError as error:
-        raise BoulangerError(f"{error} is missing") from None
-    except TypeError as error:
-        raise BoulangerError(f"a value of another kind than results have ({error})") from None
-    if not results.games:
-        raise BoulangerError("it holds no games")
-    if DealSet(results.deals, [row.code for row in results.games]).fingerprint != results.fingerprint:
-        raise BoulangerError(
-            f"its games are not those of the deal set with fingerprint {results.fingerprint}"
-        )
-    return results
 
 
-def _read_row(row: Any) -> GameRow:
-    if not isinstance(row, dict) or set(row) != set(GameRow._fields):
-        raise BoulangerError(f"a game is {row!r}: it must have {', '.join(GameRow._fields)}")
-    game = GameRow(**{name: _as(kind, row[name]) for name, kind in get_type_hints(GameRow).items()})
-    if (
-        game.outcome not in OUTCOMES[1:]
-        or game.won != (game.outcome == "won")
-        or game.won != (game.cards_home == N_CARDS)
-        or not 0 <= game.cards_home <= N_CARDS
-    ):
-        raise BoulangerError(f"a game is {row!r}: no game ends so")
-    return game
-
-
-def _as(kind: type, value: Any) -> Any:
-    # A bool is an int to isinstance, but not in JSON.
-    if type(value) is not kind:
-        raise BoulangerError(f"{value!r} stands where a value of type {kind.__name__} must be")
-    return value
+def _mean_where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Estimate | None:
+    """The mean of the chosen values ``(deals, seeds)``: of each deal's own mean, over the deals that have one."""
+    deals = chosen.any(1)
+    if not deals.any():
+        return None
+    return mean((values * chosen)[deals].sum(1) / chosen[deals].sum(1))

@@ -14,8 +14,9 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f'boulanger needs {error.name}: pip install "boulanger-env[cli]"') from None
 
-from .agents import bench, train
+from .agents import train
 from .app import app
+from .benchmark import bench, compare, label
 from .games import deal, play
 from .replay import replay
 from .solve import solve
@@ -23,7 +24,7 @@ from .solve import solve
 __all__ = ["app", "main"]
 
 # The help lists them in this order.
-for _command in (deal, play, solve, replay, train, bench):
+for _command in (deal, play, solve, replay, train, bench, compare, label):
     app.command()(_command)
 
 # typer brings its own click or uses the one that is installed, by its version; this is the class of the one in use.

@@ -1,4 +1,4 @@
-"""``boulanger train`` and ``boulanger bench``."""
+"""``boulanger train``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .app import Color, fail, look_of
+from .app import fail
 
 
 def train(
@@ -66,61 +66,3 @@ def train(
         fail(f"stopped; what there is so far is in {folder}")
     console.print(rich_table(results))
     console.print(f"Model, curve and replay are in {folder}", soft_wrap=True)
-
-
-def bench(
-    agent: Annotated[
-        list[str],
-        typer.Option(help="random, greedy, heuristic, or a model's .zip; may be given several times."),
-    ],
-    deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many deals, from the first.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of all chance.")] = 0,
-    sample: Annotated[
-        bool,
-        typer.Option(
-            "--sample", help="A model draws its moves by their probabilities, not always the likeliest."
-        ),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="Where to save the results: a JSON file, or with several agents a folder."),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(help="Folder for replays of the games; with several agents, of a folder for each."),
-    ] = None,
-    record_games: Annotated[
-        str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
-    ] = "losses",
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    color: Color = None,
-) -> None:
-    """Play a fixed set of deals with agents and print a table with 95 % intervals.
-
-    \b
-    Examples:
-      boulanger bench --agent greedy
-      boulanger bench --agent random --agent model.zip --deals c2-test-all --limit 200
-      boulanger bench --agent heuristic --deals my-deals.txt --output results.json
-      boulanger bench --agent greedy --limit 50 --record losses
-      boulanger replay losses --html losses.html
-    """
-    from boulanger_env.benchmark import command
-
-    look = look_of(False, color)
-    try:
-        command.bench(
-            agent,
-            deals,
-            limit=limit,
-            seed=seed,
-            sample=sample,
-            output=output,
-            record=record,
-            record_games=int(record_games) if record_games.isdecimal() else record_games,
-            as_markdown=markdown,
-            color=look.color,
-        )
-    except KeyboardInterrupt:
-        fail("stopped; what agents before this one did is saved" if output else "stopped")

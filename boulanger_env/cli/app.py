@@ -21,6 +21,8 @@ _EXTRAS = {
     "tqdm": "train",
     "matplotlib": "bench",
     "scipy": "bench",
+    "pyarrow": "ray",
+    "ray": "ray",
     "PIL": "render",
     "pygame": "render",
     "imageio_ffmpeg": "video",

@@ -227,7 +227,7 @@ def train(
     results = [evaluate(player, test_deals, record=best.see, **rules)]
     results += [evaluate(name, test_deals, **rules) for name in BASELINES]
     for result in results:
-        result.save(folder / "benchmark" / f"{result.policy}.json")
+        result.save(folder / "benchmark" / f"{result.policy}.jsonl")
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     assert best.replay is not None
     _save(

@@ -1,0 +1,149 @@
+"""``evaluate`` in pieces, on processes or a Ray cluster."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from boulanger_env.deals import DealSet, load, set_names
+from boulanger_env.game.errors import BoulangerError
+
+from .evaluate import Progress, header_of, play_deals
+from .policies import Policy, as_policy
+from .pools import Pool
+from .results import Results
+from .rows import Content, GameRow, Header, check_complete, read
+from .runs import check_same
+from .shards import Columns, Shards, ranges
+
+SHARD = 50
+_SECONDS = "seconds"
+_TYPES = {
+    **{name: "string" if kind is str else "int64" for name, kind in get_type_hints(GameRow).items()},
+    "seed": "uint64",
+    _SECONDS: "double",
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A policy as it goes to another machine: what ``as_policy`` is called with, and a model's file itself.
+
+    Attributes:
+        policy: an agent with its options, a model's file or ``module:name``.
+        name: what it is reported under, None for its own name.
+        sample: see ``as_policy``.
+        model: the content of the model's file, where it is one.
+    """
+
+    policy: str
+    name: str | None = None
+    sample: bool = False
+    model: bytes | None = None
+
+    @classmethod
+    def of(cls, policy: str, name: str | None = None, sample: bool = False) -> Recipe:
+        """A recipe with the model's file, if it is one."""
+        file = Path(policy)
+        return cls(policy, name, sample, file.read_bytes() if file.is_file() else None)
+
+    def make(self) -> Policy:
+        """The policy."""
+        if self.model is None:
+            return as_policy(self.policy, self.name, sample=self.sample)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, Path(self.policy).name)
+            file.write_bytes(self.model)
+            return as_policy(file, self.name, sample=self.sample)
+
+
+def evaluate_on(
+    pool: Pool,
+    recipe: Recipe,
+    deals: DealSet,
+    file: Path,
+    *,
+    seed: int | Sequence[int] = 0,
+    shard: int = SHARD,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Results:
+    """Play every deal of a set, in pieces that are worked on side by side.
+
+    The rows are those of ``evaluate``. Each piece becomes a Parquet file in the folder ``FILE.shards`` beside the file,
+    which itself is written when all are done. A run that was stopped goes on with the pieces that are missing.
+
+    Args:
+        pool: where to work.
+        recipe: the policy.
+        deals: the set.
+        file: JSON Lines for the whole run.
+        seed: as in ``evaluate``.
+        shard: deals a piece.
+        progress: called with the games that are done and all of them.
+        settings: as in ``evaluate``.
+
+    Raises:
+        BoulangerError: as ``evaluate``; or a library is missing, or processes died again and again.
+        OSError: a file cannot be read or written.
+    """
+    header = header_of(recipe.make(), deals, seed, settings)
+    content = Content(header)
+    if file.exists():
+        content = read(file)
+        check_same(content.header, header, file)
+        check_complete(content, file)
+        if progress is not None:
+            progress(header.games, header.games)
+        return Results.of(content, deals.labels)
+    named = deals.name in set_names() and load(deals.name) == deals
+    jobs: dict[str, tuple[Any, ...]] = {
+        f"{each}-{places.start:08d}": (recipe, deals.name if named else deals, each, places, header)
+        for each in header.seeds
+        for places in ranges(len(deals), shard)
+    }
+
+    def add(_: str, columns: Columns) -> None:
+        fields = zip(*(columns[name] for name in GameRow._fields), strict=True)
+        for row in map(GameRow._make, fields):
+            content.rows[row.seed, row.place] = row
+        content.seconds += sum(columns[_SECONDS])
+        if progress is not None:
+            progress(len(content.rows), header.games)
+
+    shards = Shards(file.with_name(f"{file.stem}.shards"), {**header.as_dict(), "shard": shard}, _TYPES)
+    shards.complete(games, jobs, pool, add)
+    check_complete(content, file)
+    results = Results.of(content, deals.labels)
+    results.save(file)
+    return results
+
+
+def games(
+    recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header
+) -> dict[str, list[Any]]:
+    """The rows of one piece, in the order of the set."""
+    player = _made(recipe)
+    deal_set = load(deals) if isinstance(deals, str) else deals
+    if deal_set.fingerprint != header.fingerprint:
+        raise BoulangerError(
+            f"the deals {deal_set.name} are others on the machine that was to play them: install the same version of "
+            "boulanger-env there"
+        )
+    started = time.monotonic()
+    rows = sorted(play_deals(player, deal_set, seed, places, header.settings))
+    each = (time.monotonic() - started) / len(rows)
+    columns: dict[str, list[Any]] = {
+        name: list(values) for name, values in zip(GameRow._fields, zip(*rows, strict=True), strict=True)
+    }
+    return {**columns, _SECONDS: [each] * len(rows)}
+
+
+@lru_cache(maxsize=4)
+def _made(recipe: Recipe) -> Policy:
+    return recipe.make()

@@ -1,0 +1,189 @@
+"""Verdicts on many deals, and the share of them that can be won."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boulanger_env.deals import (
+    SCHEMES,
+    as_deal_set,
+    draw_bk1_number,
+    format_code,
+    parse_code,
+    uniform_below,
+)
+from boulanger_env.envs.sampling import stream_state
+from boulanger_env.game import Game
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.state import CELL_COUNTS
+from boulanger_env.solver import SOLVED, UNSOLVABLE, solve
+
+from .pools import Pool, Processes
+from .shards import Columns, Shards, ranges
+from .statistics import Estimate, share
+
+SHARD = 10_000
+_TYPES = {"code": "string", "solvable": "bool", "nodes": "int64"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Deals to be labelled; any part of them can be named without the others.
+
+    Attributes:
+        source: what was asked for.
+        count: how many deals.
+        seed: of random deals, else None.
+        scheme, n_cells: of random deals and of deals that follow each other.
+        first: the first deal's number, None for random ones.
+        listed: the codes, where they are a set's.
+    """
+
+    source: str
+    count: int
+    seed: int | None = None
+    scheme: str = ""
+    n_cells: int = 0
+    first: int | None = None
+    listed: tuple[str, ...] = ()
+
+    def codes(self, places: range) -> list[str]:
+        """The codes at some places."""
+        if self.listed:
+            return list(self.listed[places.start : places.stop])
+        if self.first is not None:
+            return [format_code(self.scheme, self.n_cells, self.first + i) for i in places]
+        return [format_code(self.scheme, self.n_cells, self._drawn(i)) for i in places]
+
+    def _drawn(self, place: int) -> int:
+        # Compiled code gives its uint64 back as a plain int.
+        state = np.uint64(stream_state(np.uint64(self.seed or 0), np.uint64(place)))
+        if self.scheme == "BK1":
+            return int(draw_bk1_number(state)[1])
+        first, last = SCHEMES[self.scheme].first, SCHEMES[self.scheme].last
+        return first + int(uniform_below(state, np.uint64(last - first + 1))[1])
+
+
+def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:
+    """Deals by a few words.
+
+    Args:
+        source: a scheme and cells (``BK1-C4``) for random deals, drawn as environments draw them: without the codes
+            that are kept for evaluation; a code (``BK1-C4-AAAAAAA``) for it and those after it; or a set's name or
+            file.
+        count: how many; a set has as many as it has.
+        seed: of random deals, deal ``i`` from ``seed`` and ``i`` alone.
+
+    Raises:
+        BoulangerError: it is none of these, or the count is missing, too high or none.
+
+    >>> as_sample("MS-C4-9", 3).codes(range(1, 3))
+    ['MS-C4-10', 'MS-C4-11']
+    """
+    scheme, _, cells = source.strip().upper().partition("-")
+    if count is not None and count < 1:
+        raise BoulangerError(f"count {count} leaves no deal: it must be at least 1")
+    if scheme in SCHEMES:
+        if count is None:
+            raise BoulangerError(f"{source} names no end: say how many deals with a count")
+        if cells in {f"C{n}" for n in CELL_COUNTS}:
+            return Sample(source, count, seed, scheme, int(cells[1:]))
+        scheme, n_cells, first = parse_code(source)
+        format_code(scheme, n_cells, first + count - 1)  # refuses numbers beyond the last
+        return Sample(source, count, None, scheme, n_cells, first)
+    listed = as_deal_set(source)[:count].codes
+    return Sample(source, len(listed), listed=listed)
+
+
+class Winnability(NamedTuple):
+    """How many deals of a sample can be won."""
+
+    deals: int
+    solvable: int
+    unknown: int
+    """Deals on which the node limit came before the verdict."""
+    nodes: int
+    """Positions that all the verdicts took."""
+    share: Estimate
+    """Solvable deals, of those with a verdict; the interval is Wilson's, made wider by what is unknown: from none of
+    the unknown deals being solvable to all of them."""
+
+
+def label(
+    sample: Sample,
+    *,
+    folder: Path | None = None,
+    pool: Pool | None = None,
+    node_limit: int | None = None,
+    shard: int = SHARD,
+    progress: Callable[[int, int], None] | None = None,
+) -> Winnability:
+    """Find out of each deal whether it can be won.
+
+    Args:
+        sample: the deals, see ``as_sample``.
+        folder: gets a Parquet file for every ``shard`` deals, with ``code``, ``solvable`` (null where it is not known)
+            and ``nodes``. A run that was stopped goes on where it was. None: only the share is found.
+        pool: where to work; None for this process.
+        node_limit: the most positions for one deal, None for no limit.
+        shard: deals a piece of work.
+        progress: called with the deals that are done and all of them.
+
+    Raises:
+        BoulangerError: the folder holds another run, a library is missing, or processes died again and again.
+        OSError: a file cannot be written.
+
+    >>> label(as_sample("MS-C4-1", 10))[:3]
+    (10, 9, 0)
+    """
+    jobs: dict[str, tuple[Any, ...]] = {
+        f"{places.start:012d}": (sample, places, node_limit) for places in ranges(sample.count, shard)
+    }
+    done = solvable = unknown = nodes = 0
+
+    def add(_: str, columns: Columns) -> None:
+        nonlocal done, solvable, unknown, nodes
+        verdicts = columns["solvable"]
+        done += len(verdicts)
+        solvable += sum(verdict is True for verdict in verdicts)
+        unknown += sum(verdict is None for verdict in verdicts)
+        nodes += sum(columns["nodes"])
+        if progress is not None:
+            progress(done, sample.count)
+
+    pool = pool or Processes(1)
+    if folder is None:
+        for name, columns in pool.run(verdicts, jobs):
+            add(name, columns)
+    else:
+        run = {
+            "codes": sample.source,
+            "count": sample.count,
+            "seed": sample.seed,
+            "node_limit": node_limit,
+            "shard": shard,
+        }
+        Shards(folder, run, _TYPES).complete(verdicts, jobs, pool, add)
+    return Winnability(done, solvable, unknown, nodes, _share(done, solvable, unknown))
+
+
+def verdicts(sample: Sample, places: range, node_limit: int | None) -> dict[str, list[Any]]:
+    """The rows of one shard."""
+    known = {SOLVED: True, UNSOLVABLE: False}
+    codes = sample.codes(places)
+    solutions = [solve(Game.from_code(code), node_limit) for code in codes]
+    return {
+        "code": codes,
+        "solvable": [known.get(solution.status) for solution in solutions],
+        "nodes": [solution.nodes for solution in solutions],
+    }
+
+
+def _share(deals: int, solvable: int, unknown: int) -> Estimate:
+    low, high = share(solvable, deals), share(solvable + unknown, deals)
+    return Estimate(solvable / max(1, deals - unknown), low.low, high.high)

@@ -1,0 +1,123 @@
+"""Play the leaderboard and write its tables: python scripts/make_leaderboard.py
+
+The games go to leaderboard/SET/AGENT.jsonl. A run that was stopped goes on where it was, and what is complete is not
+played again. ``--tables`` plays nothing and writes the tables of leaderboard/README.md and README.md from these files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.benchmark.report import markdown_table, results_table
+from boulanger_env.deals import load
+from boulanger_env.files import write_text
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "leaderboard"
+
+SETS = ("c4-test", "c2-test", "c1-test")
+AGENTS = (
+    "random",
+    "greedy",
+    "heuristic:nodes=1",
+    "heuristic:nodes=30",
+    "heuristic",
+    "heuristic:nodes=3000",
+    "solver:quality=shortest",
+)
+
+ABOUT = {
+    "random": "`random`, any legal move",
+    "greedy": "`greedy`, a fixed order of moves",
+    "heuristic": "`heuristic`, a search over 300 positions a move",
+    "solver-shortest": "`solver`, the complete solver: what is possible",
+}
+
+_BETWEEN = r"(<!-- leaderboard: {} -->\n).*?(<!-- end -->)"
+
+
+def play() -> None:
+    """Play what is missing."""
+    for name in SETS:
+        (FOLDER / name).mkdir(parents=True, exist_ok=True)
+        for agent in AGENTS:
+            file = FOLDER / name / f"{agent.replace(':', '-').replace('=', '-')}.jsonl"
+            run = evaluate(agent, name, file=file)
+            print(
+                f"{name} {run.policy}: {run.summary.wins} of {run.summary.games} won in {run.seconds:.0f} s"
+            )
+
+
+def results(name: str) -> list[Results]:
+    """The runs on a set, from the weakest to the strongest."""
+    runs = [Results.load(file) for file in sorted((FOLDER / name).glob("*.jsonl"))]
+    return sorted(
+        runs, key=lambda run: (run.summary.win_rate.value, run.summary.cards_home.value, run.policy)
+    )
+
+
+def described(policy: str) -> str:
+    """A policy as it stands in the README's table."""
+    if policy in ABOUT:
+        return ABOUT[policy]
+    name, _, nodes = policy.partition("-")
+    if not nodes.isdigit():
+        return f"`{policy}`"
+    return f"`{name}:nodes={nodes}`, a search over {nodes} position{'' if nodes == '1' else 's'} a move"
+
+
+def front_table() -> str:
+    """The README's table: the share of the deals that each agent won, all sets side by side."""
+    won = {name: {run.policy: run.summary for run in results(name)} for name in SETS}
+    rows = [["agent", *(f"won, `{name}`" for name in SETS), "moves too many"]]
+    for policy, summary in won[SETS[0]].items():
+        shares = []
+        for name in SETS:
+            value, low, high = (100 * (number or 0) for number in won[name][policy].win_rate)
+            shares.append(f"{value:.1f} % [{low:.1f}, {high:.1f}]")
+        regret = "-" if summary.regret is None else f"{summary.regret.value:.1f}"
+        rows.append([described(policy), *shares, regret])
+    return markdown_table(rows)
+
+
+def full_tables() -> str:
+    """The tables of leaderboard/README.md."""
+    parts = []
+    for name in SETS:
+        deals = load(name)
+        parts.append(f"## {name}\n\n{len(deals)} deals, fingerprint `{deals.fingerprint}`.\n")
+        parts.append(markdown_table(results_table(results(name))))
+    return "\n".join(parts)
+
+
+def pages() -> dict[Path, str]:
+    """The files with tables in them, as they should be."""
+    tables = {ROOT / "README.md": ("front", front_table()), FOLDER / "README.md": ("full", full_tables())}
+    made = {}
+    for path, (which, table) in tables.items():
+        text, count = re.subn(
+            _BETWEEN.format(which),
+            lambda match, table=table: f"{match[1]}\n{table}\n{match[2]}",
+            path.read_text(encoding="utf-8"),
+            flags=re.DOTALL,
+        )
+        if count != 1:
+            raise SystemExit(f"{path} needs one <!-- leaderboard: {which} --> with an <!-- end --> after it")
+        made[path] = text
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", action="store_true", help="play nothing")
+    if not parser.parse_args().tables:
+        play()
+    for path, text in pages().items():
+        write_text(path, text)
+
+
+if __name__ == "__main__":
+    main()

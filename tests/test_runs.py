@@ -1,0 +1,154 @@
+"""Runs that are stopped and started again: nothing is lost, nothing is played twice, nothing comes out otherwise."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+from boulanger_env import BoulangerError
+from boulanger_env.benchmark import GameRow, Results, evaluate
+from boulanger_env.benchmark.rows import Header
+from boulanger_env.benchmark.runs import RunFile
+from boulanger_env.deals import DealSet
+
+DEALS = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
+
+
+class StopError(Exception):
+    """What stops a run in these tests."""
+
+
+def stop_after(games: int) -> Any:
+    def progress(done: int, total: int) -> None:
+        if done >= games:
+            raise StopError
+
+    return progress
+
+
+@pytest.mark.parametrize("policy", ["random", "greedy"])
+@pytest.mark.parametrize("stops", [(1,), (7, 8, 31), (30, 59)])
+def test_a_run_that_was_stopped_comes_out_the_same(
+    tmp_path: Path, policy: str, stops: tuple[int, ...]
+) -> None:
+    file = tmp_path / "r.jsonl"
+    whole = evaluate(policy, DEALS, seed=[3, 9])
+    for games in stops:
+        with pytest.raises(StopError):
+            evaluate(
+                policy, DEALS, seed=[3, 9], file=file, batch_size=games % 5 + 1, progress=stop_after(games)
+            )
+        assert len(file.read_text().splitlines()) == 1 + games
+        with pytest.raises(BoulangerError, match=f"holds {games} of 60 games"):
+            Results.load(file)
+    told: list[int] = []
+    result = evaluate(policy, DEALS, seed=[3, 9], file=file, progress=lambda done, _: told.append(done))
+    assert result == whole == Results.load(file)
+    # What was there is told first; then every game that was missing, once.
+    assert told == list(range(stops[-1], 61))
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_a_line_cut_at_any_place_is_played_again(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    deals = DEALS[:4]
+    whole = evaluate("greedy", deals, file=file)
+    data = file.read_bytes()
+    first = data.index(b"\n") + 1
+    for cut in [*range(first, len(data), 61), len(data) - 1]:
+        file.write_bytes(data[:cut])
+        told: list[int] = []
+        assert evaluate("greedy", deals, file=file, progress=lambda done, _, t=told: t.append(done)) == whole
+        kept = data[:cut].count(b"\n") - 1
+        assert told == list(range(kept or 1, 5))
+
+
+def test_a_damaged_line_within_is_not_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    evaluate("greedy", DEALS[:4], file=file)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:2], lines[2][:30], *lines[3:], ""]))
+    with pytest.raises(BoulangerError, match="line 3"):
+        evaluate("greedy", DEALS[:4], file=file)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"seed": 1}, r"seeds \[0\] there, \[1\] here"),
+        ({"policy": "random"}, "policy {'name': 'greedy'} there, {'name': 'random'} here"),
+        ({"deals": DEALS[:6]}, "fingerprint"),
+        ({"max_episode_steps": 20}, "max_episode_steps"),
+        ({"prune": True}, "prune"),
+    ],
+)
+def test_another_run_is_not_gone_on_with(tmp_path: Path, other: dict[str, Any], message: str) -> None:
+    file = tmp_path / "r.jsonl"
+    evaluate("greedy", DEALS[:5], file=file)
+    before = file.read_bytes()
+    with pytest.raises(BoulangerError, match=f"a run with other settings .*{message}"):
+        evaluate(**{"policy": "greedy", "deals": DEALS[:5], "file": file, **other})
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["", "my notes", "my notes\n", "{}\n"])
+def test_another_kind_of_file_is_left_alone(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(content)
+    with pytest.raises(BoulangerError, match="is not a file of benchmark results"):
+        evaluate("greedy", DEALS[:2], file=file)
+    assert file.read_text() == content
+
+
+def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    header = Header("mine", {}, (0,), "some", DEALS.fingerprint, len(DEALS), {}, "1")
+    with RunFile(tmp_path / "r.jsonl", header) as run:
+        run.append(GameRow(0, DEALS[0], 0, "stuck", 3, 5, 7, 7, 0))
+        with pytest.raises(BoulangerError, match="another process"):
+            RunFile(tmp_path / "r.jsonl", header)
+    with RunFile(tmp_path / "r.jsonl", header) as run:
+        assert run.missing(0) == list(range(1, 30))
+
+
+def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    script = (
+        "import sys\n"
+        "from boulanger_env.benchmark import evaluate\n"
+        "from boulanger_env.deals import DealSet\n"
+        "deals = DealSet('some', [f'MS-C4-{i}' for i in range(1, 31)])\n"
+        "def slow(observation, mask, info):\n"
+        "    import time\n"
+        "    time.sleep(0.002)\n"
+        "    return int(mask.argmax())\n"
+        f"evaluate(slow, deals, file={str(file)!r}, max_episode_steps=30)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
+    try:
+        while process.poll() is None and (not file.exists() or file.read_bytes().count(b"\n") < 6):
+            time.sleep(0.01)
+        os.kill(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    finally:
+        process.kill()
+        process.wait()
+    kept = [line for line in file.read_bytes().split(b"\n")[1:-1] if line]
+    assert 5 <= len(kept) < 30
+
+    def slow(observation: Any, mask: Any, info: Any) -> int:
+        return int(mask.argmax())
+
+    told: list[int] = []
+    result = evaluate(
+        slow, DEALS, file=file, max_episode_steps=30, progress=lambda done, _: told.append(done)
+    )
+    assert told == list(range(len(kept), 31))
+    assert result == evaluate(slow, DEALS, max_episode_steps=30)
