@@ -165,7 +165,9 @@ def make_difficulty_sets(labeller: Labeller) -> None:
         ("c4-easy", ranked[:DIFFICULTY_SIZE], "easiest"),
         ("c4-hard", ranked[-DIFFICULTY_SIZE:], "hardest"),
     ):
-        rows = [f"{code} {line}" for *_, code, line in sorted(part, key=lambda row: parse_code(row[2]).number)]
+        rows = [
+            f"{code} {line}" for *_, code, line in sorted(part, key=lambda row: parse_code(row[2]).number)
+        ]
         write_set(
             name,
             f"The {DIFFICULTY_SIZE} {word} solvable deals of the first {DIFFICULTY_FROM} from BK1-C4-VALAAAA on.",

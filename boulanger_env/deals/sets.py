@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -59,7 +59,6 @@ class DealSet:
 
     name: str
     codes: tuple[str, ...]
-    labels: Labels | None = field(default=None, repr=False, compare=False)
 
     def __init__(self, name: str, codes: Iterable[str], labels: Labels | None = None) -> None:
         if not isinstance(name, str) or name != name.strip() or not name or not name.isprintable():
@@ -80,15 +79,22 @@ class DealSet:
             )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "codes", tuple(canonical))
-        object.__setattr__(self, "labels", labels)
+        object.__setattr__(self, "_labels", labels)
 
     @classmethod
     def _of_canonical(cls, name: str, codes: tuple[str, ...], labels: Labels | None) -> DealSet:
         """A set of codes that are in canonical form already: nothing is parsed again."""
         deal_set = cls(name, ())
         object.__setattr__(deal_set, "codes", codes)
-        object.__setattr__(deal_set, "labels", labels)
+        object.__setattr__(deal_set, "_labels", labels)
         return deal_set
+
+    @property
+    def labels(self) -> Labels | None:
+        """What is known of each deal, or None."""
+        # No field of the dataclass: a spec is written as JSON field by field, and it is the codes that make the set.
+        labels: Labels | None = self.__dict__["_labels"]
+        return labels
 
     def __len__(self) -> int:
         return len(self.codes)
