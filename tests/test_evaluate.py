@@ -478,6 +478,8 @@ class TestModels:
                 break
         assert kind is not None
         small = {"buffer_size": 10} if "DQN" in algorithm else {"n_steps": 8}
+        if algorithm in ("PPO", "TRPO"):
+            small["batch_size"] = 8
         model = kind("MlpPolicy", BoulangerEnv(), seed=1, device="cpu", **small)
         model.save(tmp_path / "m.zip")
         loaded = as_policy(tmp_path / "m.zip").act._model
