@@ -335,7 +335,7 @@ def test_names_that_run_backwards_and_values_beyond_measure(page: browser.Page, 
     page.open(path)
     # Of a name only so much is shown that the rest of the line finds room.
     facts = page.run("document.querySelector('#facts').textContent")
-    assert facts == f"\u2068ab{'c' * 97}…\u2069 · not over · 0 of 52 home · score 0 · 4 steps"
+    assert facts == f"\u2068ab{'c' * 96}…\u2069 · not over · 0 of 52 home · score 0 · 4 steps"
     lines = page.run("[...document.querySelectorAll('.curve .line')].map((line) => line.getAttribute('d'))")
     assert lines[2] == "M0.00 2.00L25.00 38.00L50.00 2.00L75.00 38.00"
     assert page.problems == []
