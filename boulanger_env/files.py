@@ -31,6 +31,9 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
     try:
         write(partial)
         os.replace(partial, target)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename == os.fspath(partial):
+            # The name that was asked for says more.
+            error.filename, error.filename2 = os.fspath(target), None
         partial.unlink(missing_ok=True)
         raise

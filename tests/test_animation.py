@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ pytest.importorskip("PIL")
 from PIL import Image
 
 from boulanger_env import BoulangerError, Game, IllegalMoveError, Move
-from boulanger_env.render import render_rgb, write_gif, write_mp4
+from boulanger_env.render import animation, render_rgb, write_gif, write_mp4
 
 SMALL = (480, 320)
 UNDO = 780
@@ -65,6 +67,53 @@ def test_a_gif_shows_the_game(tmp_path: Path, n: int) -> None:
             apart = np.abs(np.asarray(film.convert("RGB")).astype(int) - frame)
             assert apart.mean() < 0.6
             assert (apart.max(axis=-1) > 60).mean() < 0.001
+
+
+def test_the_last_frame_says_how_it_ended(tmp_path: Path) -> None:
+    start, actions = played(2)
+    write_gif(tmp_path / "game.gif", start, actions, size=SMALL, outcome="truncated")
+    game = start.copy()
+    with Image.open(tmp_path / "game.gif") as film:
+        for i, action in enumerate([*actions, None]):
+            film.seek(i)
+            expected = render_rgb(game, SMALL, "truncated" if action is None else None)
+            assert np.abs(np.asarray(film.convert("RGB")).astype(int) - expected).mean() < 0.6
+            if action is not None:
+                game.push(Move.from_id(action))
+
+
+def test_a_gif_is_not_held_in_memory(tmp_path: Path) -> None:
+    """Frames are written as they are drawn: none lives on when the next but one is made."""
+    start = Game.from_code("MS-C4-1")
+    held: list[weakref.ref[Any]] = []
+    most = 0
+    original = animation.game_frames
+
+    def frames(*given: Any) -> Iterator[Any]:
+        nonlocal most
+        for frame in original(*given):
+            held.append(weakref.ref(frame))
+            most = max(most, sum(one() is not None for one in held))
+            yield frame
+
+    image = animation.Image.frombytes
+    pictures: list[weakref.ref[Any]] = []
+    alive = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal alive
+        made = image(*given)
+        pictures.append(weakref.ref(made))
+        alive = max(alive, sum(one() is not None for one in pictures))
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(animation, "game_frames", frames)
+        patch.setattr(animation.Image, "frombytes", counted)
+        write_gif(tmp_path / "game.gif", start, [733, UNDO] * 15, size=(240, 160))
+    assert len(held) == 31
+    assert len(pictures) >= 31
+    assert max(most, alive) <= 3
 
 
 def test_gif_bytes_are_the_same_each_time(tmp_path: Path) -> None:

@@ -224,8 +224,11 @@ def test_every_step_shows_the_games_board(
     for step, board in enumerate(expected):
         drawn = check(page, board, step)
         assert drawn["current"] == (notation[step - 1] if step else "")
+        if step < len(expected) - 1:
+            assert page.run("document.querySelector('.won').hidden")
         page.key("ArrowRight")
     assert game.outcome in drawn["status"]
+    assert page.run("document.querySelector('.won').hidden") == (game.outcome != "won")
     for step in range(len(expected) - 2, -1, -7):
         for _ in range(1 if step == len(expected) - 2 else 7):
             page.key("ArrowLeft")
@@ -304,6 +307,8 @@ def test_nasty_texts_stay_texts(page: browser.Page, tmp_path: Path) -> None:
     assert page.run("document.querySelector('#title').textContent") == NASTY
     assert NASTY in page.run("document.querySelector('#thought').textContent")
     assert page.run("document.querySelectorAll('script, img').length") == 2
+    facts = "· not over · 0 of 52 home · score 0 · 1 step"
+    assert page.run("document.querySelector('#facts').textContent") == f"\u2068{NASTY}\u2069 {facts}"
     assert page.problems == []
     # Even a script that had got in would not run.
     page.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.caught = true\">')")
@@ -313,6 +318,27 @@ def test_nasty_texts_stay_texts(page: browser.Page, tmp_path: Path) -> None:
     page.run("new Promise((done) => setTimeout(done, 50))")
     assert page.run("window.caught === undefined")
     assert page.problems != []
+
+
+def test_names_that_run_backwards_and_values_beyond_measure(page: browser.Page, tmp_path: Path) -> None:
+    thoughts = [Annotation(value=1.7e308 * (-1) ** i) for i in range(4)]
+    replay = Replay(
+        Game.from_code("MS-C4-1"),
+        (733, 780) * 2,
+        agent="a\u202eb\u2069" + "c" * 999,
+        annotations=tuple(thoughts),
+    )
+    path = tmp_path / "odd.html"
+    path.write_text(replay.to_html(), "utf-8")
+    page.look()
+    page.problems.clear()
+    page.open(path)
+    # Of a name only so much is shown that the rest of the line finds room.
+    facts = page.run("document.querySelector('#facts').textContent")
+    assert facts == f"\u2068ab{'c' * 96}…\u2069 · not over · 0 of 52 home · score 0 · 4 steps"
+    lines = page.run("[...document.querySelectorAll('.curve .line')].map((line) => line.getAttribute('d'))")
+    assert lines[2] == "M0.00 2.00L25.00 38.00L50.00 2.00L75.00 38.00"
+    assert page.problems == []
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (360, 740)])

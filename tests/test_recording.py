@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from recorded import lost, won
 
+import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError, Game, IllegalMoveError
 from boulanger_env.benchmark import evaluate
 from boulanger_env.deals import DealSet
@@ -316,6 +321,36 @@ def test_pictures_are_written(folder: Path, tmp_path: Path) -> None:
     gif = tmp_path / "game.gif"
     assert run(folder / "deeper", "--gif", gif, "--speed", "10") == f"{gif}\n"
     assert gif.read_bytes()[:6] == b"GIF89a"
+
+
+def test_a_film_says_how_the_episode_ended(folder: Path, tmp_path: Path) -> None:
+    tables = pytest.importorskip("boulanger_env.render.rgb")
+    image = pytest.importorskip("PIL.Image")
+    start = Game.from_code("MS-C4-1")
+    cut = Replay(start, (733,), "truncated", (0,), {"max_episode_steps": 1})
+    cut.save(tmp_path / "cut.json")
+    assert "TRUNCATED: " in run(tmp_path / "cut.json", "--ansi", "--no-color")
+    run(tmp_path / "cut.json", "--gif", tmp_path / "cut.gif")
+    with image.open(tmp_path / "cut.gif") as film:
+        film.seek(1)
+        expected = tables.render_rgb(cut.end, outcome="truncated")
+        assert np.abs(np.asarray(film.convert("RGB")).astype(int) - expected).mean() < 0.6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_whatever_its_output_is(folder: Path, tmp_path: Path) -> None:
+    """A closed output, and one that lacks a character, are no reason to fail."""
+    command = f"{shlex.quote(sys.executable)} -m boulanger_env replay 1.json"
+    environment = {**os.environ, "PYTHONPATH": str(Path(boulanger_env.__file__).parent.parent)}
+    for rest in (">&-", "--html page.html >&- 2>&-"):
+        found = subprocess.run(
+            f"{command} {rest}", shell=True, cwd=folder, env=environment, stderr=subprocess.PIPE, check=True
+        )
+        assert found.stderr == b""
+    assert (folder / "page.html").read_text() == won().to_html()
+    environment["PYTHONIOENCODING"] = "ascii"
+    shown = subprocess.check_output(command, shell=True, cwd=folder, env=environment)
+    assert shown.startswith(b"# MS-C4-1 ? a solver\n")
 
 
 def test_replay_errors_are_the_packages() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
 pytest.importorskip("PIL")
 
 import boulanger_env  # noqa: F401 - registers the environments
-from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv
-from boulanger_env.render import render_rgb
+from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game
+from boulanger_env.render import render_ansi, render_rgb
 
 SMALL = (480, 320)
 # moviepy and imageio-ffmpeg do not close all that they open.
@@ -89,6 +91,35 @@ def test_a_batch_draws_each_game_and_all_together() -> None:
         assert np.array_equal(
             picture[i // 2 * 320 :, i % 2 * 480 :][:319, :479], np.asarray(frame)[:319, :479]
         )
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_the_end_of_an_episode_is_shown(mode: str) -> None:
+    def same(shown: Any, game: Game, outcome: str | None) -> bool:
+        draw: Any = render_ansi if mode == "ansi" else partial(render_rgb, size=SMALL)
+        return bool(np.array_equal(shown, draw(game, outcome=outcome)))
+
+    env = BoulangerEnv(render_mode=mode, render_size=SMALL, max_episode_steps=2)
+    env.reset(seed=1)
+    for outcome in (None, "truncated"):
+        env.step(728)
+        assert same(env.render(), env.game, outcome)
+    env.reset()
+    assert same(env.render(), env.game, None)
+
+    keywords: dict[str, Any] = {"render_mode": mode, "render_size": SMALL, "illegal_action": "terminate"}
+    for autoreset, outcomes in [
+        (AutoresetMode.NEXT_STEP, ["illegal", None]),
+        (AutoresetMode.SAME_STEP, [None, None]),
+    ]:
+        batch = BoulangerVectorEnv(2, autoreset_mode=autoreset, **keywords)
+        batch.reset(seed=1)
+        batch.step(np.array([0, 728]))
+        for i, shown in enumerate(batch.render() or ()):
+            assert same(shown, batch.game(i), outcomes[i])
+        batch.step(np.array([728, 728]))
+        for i, shown in enumerate(batch.render() or ()):
+            assert same(shown, batch.game(i), None)
 
 
 @OTHERS_LEAKS

@@ -72,6 +72,25 @@ def test_the_file_is_for_people_too() -> None:
     assert str(won()).splitlines()[-1] == "# won: 52 cards home, score 545, 86 moves"
 
 
+def test_a_name_cannot_command_a_terminal() -> None:
+    """Nor can it turn round the words beside it, or write a line of its own."""
+    name = "x\x1b]0;title\x07\n# won\u202e\ud800é"
+    shown = str(dataclasses.replace(won(), agent=name)).splitlines()
+    assert shown[0] == "# MS-C4-1 · x\\x1b]0;title\\x07\\n# won\\u202e\\ud800é"
+    assert shown[1:] == str(won()).splitlines()[1:]
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "game.json").write_text(won().to_json(), encoding="utf-8-sig")
+    assert Replay.load(tmp_path / "game.json") == won()
+
+
+def test_a_long_text_is_not_quoted_whole() -> None:
+    found = content(won())
+    del found["code"]
+    assert len(refused({**found, "board": "x" * 10**6, "n_cells": 4})) < 600
+
+
 def test_settings_are_written_out() -> None:
     settings = content(lost())["settings"]
     assert settings == {
@@ -252,6 +271,12 @@ def test_objects_are_checked_like_files() -> None:
     ]:
         with pytest.raises(BoulangerError, match=message):
             Replay(**{"start": start, "actions": (733,), **arguments})
+
+
+def test_a_file_in_no_folder_is_named_as_it_was_given(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        won().save(tmp_path / "nowhere" / "game.json")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "game.json")
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(

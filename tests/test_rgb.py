@@ -23,7 +23,7 @@ from boulanger_env.render import TablePainter, render_rgb
 from boulanger_env.render.cards import face
 from boulanger_env.render.last_move import last_move_of
 from boulanger_env.render.layout import DEFAULT_SIZE, Layout, Rect, layout_of
-from boulanger_env.render.rgb import ACCENT, Held
+from boulanger_env.render.rgb import ACCENT, BAR, Held
 from boulanger_env.render.tiles import TilePainter, grid
 
 SIZES = [(960, 640), (480, 320), (1920, 1280), (240, 160), (400, 800), (1001, 333)]
@@ -350,11 +350,39 @@ def test_grids(count: int, size: tuple[int, int], rows_and_columns: tuple[int, i
 
 def test_tiles_are_the_games() -> None:
     games = walk("MS-C4-617", 5)[:4]
-    picture = TilePainter(4, (960, 640)).paint(games.__getitem__)
+    picture = TilePainter(4, (960, 640)).paint(lambda i: (games[i], "illegal" if i == 3 else None))
     assert picture.shape == (640, 960, 3)
     for i, game in enumerate(games):
         tile = picture[i // 2 * 320 : i // 2 * 320 + 319, i % 2 * 480 : i % 2 * 480 + 479]
-        assert np.array_equal(tile, render_rgb(game, (480, 320))[:319, :479])
+        expected = render_rgb(game, (480, 320), "illegal" if i == 3 else None)
+        assert np.array_equal(tile, expected[:319, :479])
+
+
+def test_how_an_episode_ended_is_shown() -> None:
+    game, painter = Game.from_code("MS-C4-617"), TablePainter(SMALL)
+    plain = painter.paint(game)
+    pictures = {
+        outcome: painter.paint(game, outcome=outcome) for outcome in ("illegal", "truncated", "stuck")
+    }
+    assert len({picture.tobytes() for picture in (plain, *pictures.values())}) == 4
+    for picture in pictures.values():
+        changed = np.argwhere((picture != plain).any(-1))
+        assert changed[:, 0].min() > 200
+    assert np.array_equal(painter.paint(game), plain)
+    assert np.array_equal(
+        render_rgb(tables.stuck_game(), SMALL), render_rgb(tables.stuck_game(), SMALL, "stuck")
+    )
+
+
+@pytest.mark.parametrize("size", [(240, 160), (320, 213), (1000, 200), (300, 900)])
+def test_small_tables_have_room_for_their_names(size: tuple[int, int]) -> None:
+    """No letter lies across the edge of the bar or of a card's place."""
+    layout = layout_of(size)
+    picture = render_rgb(Game.from_code("MS-C4-617"), size).astype(int)
+    bar = picture[layout.bar.height - 1, layout.columns[0].x :]
+    assert np.abs(bar - BAR).max() <= 40
+    between = picture[layout.bar.height, : layout.columns[7].x + layout.card_width]
+    assert between.max() < 140
 
 
 # -- what is refused --------------------------------------------------------------------------------------------

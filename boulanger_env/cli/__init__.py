@@ -5,6 +5,8 @@ A command imports its module inside, so that one that only draws a board does no
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from typing import Any
 
@@ -33,6 +35,14 @@ _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__na
 
 def main() -> None:
     """Run the command line of this process."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Closed by whoever started this.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            # A dot that a terminal lacks is no reason to fail.
+            stream.reconfigure(errors="replace")
     try:
         sys.exit(app(prog_name="boulanger", standalone_mode=False))
     except _UsageError as error:

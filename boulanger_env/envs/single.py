@@ -180,6 +180,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._steps = 0
         self._code: str | None = None
         self._state = "new"
+        self._outcome: str | None = None
 
     @property
     def game(self) -> Game:
@@ -241,6 +242,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._code = source.code(int(deal))
         self._steps = 0
         self._state = "playing"
+        self._outcome = None
         write_mask(self._board, self._counters, self._settings.allow_undo, self._settings.prune, self._mask)
         if self.render_mode == "human":
             self.render()
@@ -290,7 +292,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         info = self._info(illegal=bool(illegal), with_code=over)
         if over:
             self._state = "over"
-            info["outcome"] = OUTCOMES[outcome]
+            info["outcome"] = self._outcome = OUTCOMES[outcome]
             info["is_success"] = bool(outcome == WON)
         if self.render_mode == "human":
             self.render()
@@ -316,9 +318,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             return None
         self._check_reset()
         if self.render_mode == "human":
-            self._view.show(lambda _: self._live_game())
+            self._view.show(lambda _: (self._live_game(), self._outcome))
             return None
-        return self._view.draw(self._live_game())
+        return self._view.draw(self._live_game(), self._outcome)
 
     def close(self) -> None:
         """Close the window, if there is one."""

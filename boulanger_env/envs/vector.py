@@ -52,7 +52,7 @@ from .observations import Observation
 from .outputs import CODE_DTYPE, OutputPool, Outputs, code_letters
 from .rewards import Reward
 from .settings import Deals, read_settings
-from .stepping import RAISE, RUNNING
+from .stepping import OUTCOMES, RAISE, RUNNING
 from .workers import Workers
 
 _AUTORESET = {
@@ -354,9 +354,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             return None
         self._check_reset()
         if self.render_mode == "human":
-            self._view.show(self._live_game)
+            self._view.show(self._shown)
             return None
-        return tuple(self._view.draw(self._live_game(i)) for i in range(self.num_envs))
+        return tuple(self._view.draw(*self._shown(i)) for i in range(self.num_envs))
 
     def render_together(self) -> NDArray[np.uint8]:
         """The games side by side in one picture, in any ``render_mode``.
@@ -370,7 +370,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             gymnasium.error.ResetNeeded: there are no games to draw yet.
         """
         self._check_reset()
-        return self._view.draw_together(self._live_game)
+        return self._view.draw_together(self._shown)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads and close the window."""
@@ -524,6 +524,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         deal = int(self._episodes[i]["deal"])
         code = self._given[i] if deal == GIVEN else self._settings.source.code(deal)
         return Game(self._boards[i], self._counters[i], self._history[i], code)
+
+    def _shown(self, i: int) -> tuple[Game, str | None]:
+        """A game and how it ended, which is known until it is dealt anew."""
+        return self._live_game(i), OUTCOMES[self._episodes[i]["outcome"]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_workers": None, "_words": None, "_for_kernel": None}

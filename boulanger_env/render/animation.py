@@ -16,7 +16,7 @@ from boulanger_env.game import BoulangerError, Game, IllegalMoveError
 from boulanger_env.game.walk import walk
 
 from .layout import DEFAULT_SIZE, read_size
-from .pillow import Image
+from .pillow import Image, getdata, getheader
 from .rgb import TablePainter
 from .sprites import Pixels
 
@@ -38,6 +38,7 @@ def write_gif(
     size: Sequence[int] = DEFAULT_SIZE,
     fps: float = DEFAULT_FPS,
     hold: float = 2.0,
+    outcome: str | None = None,
 ) -> None:
     """Write a played game as an animated GIF, the whole file or none.
 
@@ -48,6 +49,7 @@ def write_gif(
         size: width and height in pixels.
         fps: frames, and so moves, a second; a GIF counts in hundredths of a second.
         hold: seconds that the last frame stays before the film begins anew.
+        outcome: how the episode ended, for the last frame; None: as the game stands then.
 
     Raises:
         IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
@@ -59,31 +61,26 @@ def write_gif(
         raise BoulangerError(f"fps={fps!r}: a GIF shows at most 50 frames a second")
     held = duration + round(1000 * _positive("hold", hold, zero=True))
     palette = _palette(start, actions, size)
-    durations = [duration] * len(actions) + [held]
 
-    def images() -> Iterator[Any]:
-        # Every pixel that stays as it was is left out: what moves is a small part of a table.
-        before: NDArray[np.uint8] | None = None
-        for numbers in _nearest(game_frames(start, actions, size), palette):
-            change = numbers if before is None else np.where(numbers == before, _SAME, numbers)
-            image = Image.frombytes("P", change.shape[::-1], change.astype(np.uint8).tobytes())
-            image.putpalette(palette.tobytes())
-            before = numbers
-            yield image
+    def image(numbers: NDArray[np.uint8]) -> Any:
+        picture = Image.frombytes("P", numbers.shape[::-1], numbers.tobytes())
+        picture.putpalette(palette.tobytes())
+        return picture
 
     def write(partial: Path) -> None:
-        film = images()
-        next(film).save(
-            partial,
-            format="GIF",
-            save_all=True,
-            append_images=film,
-            duration=durations if actions else held,
-            loop=0,
-            optimize=False,
-            disposal=1,
-            transparency=_SAME,
-        )
+        # Frame by frame: Image.save would hold all of them at once.
+        before: NDArray[np.uint8] | None = None
+        with open(partial, "xb") as file:
+            frames = game_frames(start, actions, size, outcome)
+            for i, numbers in enumerate(_nearest(frames, palette)):
+                if before is None:
+                    file.writelines(getheader(image(numbers), info={"loop": 0})[0])
+                changed, (left, top) = _change(before, numbers)
+                lasts = held if i == len(actions) else duration
+                how = {"duration": lasts, "transparency": _SAME, "disposal": 1}
+                file.writelines(getdata(image(changed), (left, top), **how))
+                before = numbers
+            file.write(b";")
 
     write_with(path, write)
 
@@ -96,6 +93,7 @@ def write_mp4(
     size: Sequence[int] = DEFAULT_SIZE,
     fps: float = DEFAULT_FPS,
     hold: float = 2.0,
+    outcome: str | None = None,
 ) -> None:
     """Write a played game as an MP4 video (H.264), the whole file or none.
 
@@ -106,6 +104,7 @@ def write_mp4(
         size: width and height in pixels.
         fps: frames, and so moves, a second.
         hold: seconds that the last frame stays.
+        outcome: how the episode ended, for the last frame; None: as the game stands then.
 
     Raises:
         IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
@@ -142,7 +141,7 @@ def write_mp4(
         video.send(None)
         try:
             frame: Pixels | None = None
-            for frame in game_frames(start, actions, (width, height)):
+            for frame in game_frames(start, actions, (width, height), outcome):
                 frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
                 video.send(np.ascontiguousarray(frame))
             for _ in range(round(pause * rate)):
@@ -166,15 +165,25 @@ def played_games(start: Game, actions: Sequence[int]) -> Iterator[Game]:
         yield step.game
 
 
-def game_frames(start: Game, actions: Sequence[int], size: Sequence[int] = DEFAULT_SIZE) -> Iterator[Pixels]:
+def game_frames(
+    start: Game,
+    actions: Sequence[int],
+    size: Sequence[int] = DEFAULT_SIZE,
+    outcome: str | None = None,
+) -> Iterator[Pixels]:
     """A picture of the game before the first action and after each one: uint8 arrays ``(height, width, 3)``.
+
+    The last one shows the ``outcome``, if it is given.
 
     Raises:
         IllegalMoveError: an action that the rules forbid, with its number.
         BoulangerError: a size in which no table can be drawn.
     """
     painter = TablePainter(size)
-    return (painter.paint(game) for game in played_games(start, actions))
+    return (
+        painter.paint(game, outcome=outcome if i == len(actions) else None)
+        for i, game in enumerate(played_games(start, actions))
+    )
 
 
 def _positive(name: str, value: Any, *, zero: bool = False) -> float:
@@ -187,6 +196,21 @@ def _positive(name: str, value: Any, *, zero: bool = False) -> float:
             f"{name}={value!r} must be a finite number {'of at least' if zero else 'above'} 0"
         )
     return number
+
+
+def _change(
+    before: NDArray[np.uint8] | None, now: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """The rectangle that differs from the frame before, ``_SAME`` where it does not, and its left and top."""
+    if before is None:
+        return now, (0, 0)
+    differs = now != before
+    rows, columns = np.flatnonzero(differs.any(1)), np.flatnonzero(differs.any(0))
+    # A frame has at least one pixel.
+    top, bottom = (rows[0], rows[-1] + 1) if rows.size else (0, 1)
+    left, right = (columns[0], columns[-1] + 1) if rows.size else (0, 1)
+    area = slice(top, bottom), slice(left, right)
+    return np.where(differs[area], now[area], _SAME).astype(np.uint8), (int(left), int(top))
 
 
 def _packed(frame: Pixels) -> Packed:

@@ -34,7 +34,12 @@ _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
 # Black suits keep the terminal's own colour, and bright red reads on black as on white.
 _SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
 
-OUTCOME_WORDS = {"won": "all 52 cards are home", "stuck": "no legal move is left"}
+OUTCOME_WORDS = {
+    "won": "all 52 cards are home",
+    "stuck": "no legal move is left",
+    "illegal": "an illegal action ended it",
+    "truncated": "the limit of steps is reached",
+}
 
 
 class _Style(NamedTuple):
@@ -84,7 +89,9 @@ def color_by_default() -> bool:
     return not os.environ.get("NO_COLOR")
 
 
-def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -> str:
+def render_ansi(
+    game: Game, *, color: bool | None = None, ascii: bool = False, outcome: str | None = None
+) -> str:
     """Draw a game as lines of text, without a newline at the end.
 
     The ten is ``T``, as everywhere in the package, so that all cards are equally wide. A game that is over
@@ -94,6 +101,7 @@ def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -
         game: what to draw; it is not changed.
         color: with ANSI colours or not; None: with colours, unless ``NO_COLOR`` is set or it is to be ``ascii``.
         ascii: the suits as ``SHDC`` instead of their symbols.
+        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game is.
 
     >>> print(render_ansi(Game.from_code("MS-C2-617"), ascii=True))
     MS-C2-617   score 0   moves 0   home 0/52
@@ -138,7 +146,7 @@ def render_ansi(game: Game, *, color: bool | None = None, ascii: bool = False) -
         style.column_names,
         *[" ".join(row).rstrip() for row in zip_longest(*columns, fillvalue=_BLANK)],
     ]
-    outcome = game.outcome
+    outcome = outcome or game.outcome
     if outcome is not None:
         lines += ["", f"{style.bold}{outcome.upper()}: {OUTCOME_WORDS[outcome]}{style.reset}"]
     return "\n".join(lines)

@@ -19,6 +19,7 @@ SMALLEST, LARGEST = (240, 160), (3840, 2560)
 # In pixels of the default size.
 _CARD_WIDTH, _CARD_HEIGHT, _PITCH = 84, 116, 114
 _BAR, _LABEL, _GAP, _MARGIN = 34, 19, 7, 7
+_LEAST_BAR, _LEAST_LABEL = 14, 10
 _FAN = 0.29
 """The part of a covered card that shows, of its height, where there is room enough."""
 
@@ -136,9 +137,11 @@ def layout_of(size: tuple[int, int]) -> Layout:
     card_width, card_height = round(_CARD_WIDTH * unit), round(_CARD_HEIGHT * unit)
     pitch = min(width // N_COLUMNS, round(_PITCH * unit))
     left = (width - (N_COLUMNS - 1) * pitch - card_width) // 2
-    bar = Rect(0, 0, width, round(_BAR * unit))
-    upper = bar.height + round(_LABEL * unit)
-    lower = upper + card_height + round((_LABEL + _GAP) * unit)
+    # Letters grow no smaller, and neither does the room for them.
+    bar = Rect(0, 0, width, max(round(_BAR * unit), _LEAST_BAR))
+    more = max(0, _LEAST_LABEL - round(_LABEL * unit))
+    upper = bar.height + round(_LABEL * unit) + more
+    lower = upper + card_height + round((_LABEL + _GAP) * unit) + more
     row = [Rect(left + i * pitch, upper, card_width, card_height) for i in range(N_COLUMNS)]
     return Layout(
         width,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 try:
     from PIL import Image, ImageDraw, ImageFilter, ImageFont
+    from PIL.GifImagePlugin import getdata, getheader
 except ModuleNotFoundError:
     raise ModuleNotFoundError(
         'pictures need Pillow: pip install "boulanger-env[render]"', name="PIL"
     ) from None
 
-__all__ = ["Image", "ImageDraw", "ImageFilter", "ImageFont"]
+__all__ = ["Image", "ImageDraw", "ImageFilter", "ImageFont", "getdata", "getheader"]

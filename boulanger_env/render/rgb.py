@@ -32,7 +32,7 @@ QUIET: Colour = (180, 207, 197)
 ACCENT: Colour = (242, 190, 84)
 ALARM: Colour = (236, 122, 104)
 
-_OUTCOME_COLOURS = {"won": ACCENT, "stuck": ALARM}
+_OUTCOME_COLOURS = {"won": ACCENT, "stuck": ALARM, "illegal": ALARM, "truncated": QUIET}
 
 
 class Held(NamedTuple):
@@ -44,7 +44,7 @@ class Held(NamedTuple):
     y: int
 
 
-def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE) -> Pixels:
+def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE, outcome: str | None = None) -> Pixels:
     """Draw a game as a picture.
 
     To draw many pictures one after the other, make one :class:`TablePainter` and call its ``paint``: it draws
@@ -53,6 +53,7 @@ def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE) -> Pixels:
     Args:
         game: what to draw; it is not changed.
         size: width and height in pixels.
+        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game is.
 
     Returns:
         A fresh uint8 array ``(height, width, 3)``.
@@ -63,7 +64,7 @@ def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE) -> Pixels:
     >>> render_rgb(Game.from_code("MS-C4-617"), (480, 320)).shape
     (320, 480, 3)
     """
-    return TablePainter(size).paint(game)
+    return TablePainter(size).paint(game, outcome=outcome)
 
 
 class TablePainter:
@@ -92,12 +93,13 @@ class TablePainter:
         """A copy begins with a picture of its own."""
         return type(self), (self.size,)
 
-    def paint(self, game: Game, held: Held | None = None) -> Pixels:
+    def paint(self, game: Game, held: Held | None = None, outcome: str | None = None) -> Pixels:
         """Draw a game.
 
         Args:
             game: what to draw; it is not changed.
             held: cards to draw where a mouse holds them, instead of where they lie.
+            outcome: how the episode ended; None: as the game stands.
 
         Returns:
             A fresh uint8 array ``(height, width, 3)``.
@@ -132,7 +134,7 @@ class TablePainter:
             self._place(layout.homes[suit], card, mark.to_home == suit, False)
 
         picture: Pixels = self._canvas.copy()
-        outcome = game.outcome
+        outcome = outcome or game.outcome
         if outcome is not None:
             _lay_banner(picture, layout, outcome)
         if held is not None:

@@ -59,15 +59,16 @@ class TilePainter:
         self._tile = width // self.columns, height // self.rows
         self._painters = [TablePainter(self._tile) for _ in range(self.shown)]
 
-    def paint(self, game: Callable[[int], Game]) -> Pixels:
-        """A fresh uint8 array ``(height, width, 3)``; ``game(i)`` is what tile ``i`` shows."""
+    def paint(self, shown: Callable[[int], tuple[Game, str | None]]) -> Pixels:
+        """A fresh uint8 array ``(height, width, 3)``; ``shown(i)`` is tile ``i``'s game and outcome."""
         (width, height), (tile_width, tile_height) = self.size, self._tile
         picture = np.empty((height, width, 3), np.uint8)
         picture[:] = BAR
         for i, painter in enumerate(self._painters):
             row, column = divmod(i, self.columns)
+            game, outcome = shown(i)
             top, left = row * tile_height, column * tile_width
-            picture[top : top + tile_height, left : left + tile_width] = painter.paint(game(i))
+            picture[top : top + tile_height, left : left + tile_width] = painter.paint(game, outcome=outcome)
         # A thin line between one game and the next.
         for row in range(1, self.rows):
             picture[row * tile_height - 1] = BAR

@@ -18,6 +18,8 @@ RENDER_FPS = 4
 """Frames, and so moves, a second of videos and windows."""
 
 Frame = str | NDArray[np.uint8]
+Shown = Callable[[int], tuple[Game, str | None]]
+"""The game with a number, and how its episode ended; None while it goes on."""
 
 
 class View:
@@ -47,30 +49,30 @@ class View:
 
             self._window = Window(size, RENDER_FPS)
 
-    def draw(self, game: Game) -> Frame:
+    def draw(self, game: Game, outcome: str | None = None) -> Frame:
         """A game as a text or as a fresh uint8 array ``(height, width, 3)``."""
         if self.mode == "ansi":
-            return render_ansi(game)
+            return render_ansi(game, outcome=outcome)
         if self._painter is None:
             from .rgb import TablePainter
 
             self._painter = TablePainter(self._size)
-        picture: NDArray[np.uint8] = self._painter.paint(game)
+        picture: NDArray[np.uint8] = self._painter.paint(game, outcome=outcome)
         return picture
 
-    def draw_together(self, game: Callable[[int], Game]) -> NDArray[np.uint8]:
+    def draw_together(self, shown: Shown) -> NDArray[np.uint8]:
         """The first games in one picture, as many as it has room for."""
         if self._tiles is None:
             from .tiles import TilePainter
 
             self._tiles = TilePainter(self._count, self._size)
-        picture: NDArray[np.uint8] = self._tiles.paint(game)
+        picture: NDArray[np.uint8] = self._tiles.paint(shown)
         return picture
 
-    def show(self, game: Callable[[int], Game]) -> None:
+    def show(self, shown: Shown) -> None:
         """Show the games in the window; once its user has closed it, nothing is drawn any more."""
         if not self._window.closed:
-            self._window.show(self.draw_together(game))
+            self._window.show(self.draw_together(shown))
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -38,7 +38,8 @@ def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: b
     except pygame.error as error:
         pygame.display.quit()
         raise BoulangerError(
-            f"no window can be opened ({error}): without a display, pictures can be had with render_mode='rgb_array'"
+            f"no window can be opened ({error}): without a display, pictures can be had with render_mode='rgb_array', "
+            "and boulanger play needs none without --window"
         ) from None
     pygame.display.set_caption(title)
     return screen

@@ -72,7 +72,7 @@ def _film(
     moves = [step.action for step in one.steps() if not step.error]
     for path, write in ((gif, animation.write_gif), (mp4, animation.write_mp4)):
         if path is not None:
-            write(path, one.start, moves, fps=speed)
+            write(path, one.start, moves, fps=speed, outcome=one.outcome)
             print(os.fspath(path))
 
 
@@ -86,5 +86,6 @@ def _play(one: Replay, speed: float, color: bool | None, ascii: bool, clear: boo
         if clear:
             time.sleep(1 / speed)
         refused = f"   refused: {step.error}" if step.error else ""
-        board = render_ansi(step.game, color=color, ascii=ascii)
+        outcome = one.outcome if number == len(one.actions) else None
+        board = render_ansi(step.game, color=color, ascii=ascii, outcome=outcome)
         show(f"{board}\n\nstep {number} of {len(one.actions)}: {step.text}{refused}")

@@ -36,6 +36,8 @@ FORMAT = "boulanger-env replay 1"
 _ORIGIN = {"code", "board", "n_cells", "before"}
 _REQUIRED = {"format", "actions", "outcome", "score", "cards_home"}
 _OPTIONAL = {"agent", "settings", "rewards", "annotations"}
+_LONGEST = 500
+"""Characters of an error's message."""
 _THOUGHT = {"choices", "value", "note"}
 
 
@@ -72,7 +74,9 @@ def read(text: str) -> Replay:
     try:
         return _read(json.loads(text, parse_constant=_no_number))
     except BoulangerError as error:
-        raise error if isinstance(error, ReplayError) else ReplayError(str(error)) from None
+        # Some messages quote what was given, which may be long.
+        said = str(error)
+        raise ReplayError(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...") from None
     except (ValueError, RecursionError) as error:
         raise ReplayError(f"it is not JSON: {error}") from None
 

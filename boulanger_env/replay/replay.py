@@ -167,7 +167,7 @@ need A
         """Where it began, the actions, ten a line, and how it ended."""
         words = self.notation()
         head = " · ".join(
-            filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", self.agent])
+            filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", _shown(self.agent)])
         )
         lines = [" ".join(words[i : i + 10]) for i in range(0, len(words), 10)]
         end = f"{_standing(self.outcome)}: {self.end.cards_home} cards home, score {self.end.score}, {len(words)} moves"
@@ -209,7 +209,7 @@ need A
             OSError: it cannot be read.
         """
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+            return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
         except ValueError as error:
             # What is not UTF-8 is a ValueError, as are all errors of this package.
             raise ReplayError(f"{os.fspath(path)} is no replay: {error}") from None
@@ -247,6 +247,11 @@ def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
     for step in walk(start, ids):
         end = step.game
     return Replay(start, ids, end.outcome, agent=agent)
+
+
+def _shown(text: str) -> str:
+    """A text from a file, on one line and without what a terminal obeys: control characters, marks of direction."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _standing(outcome: str | None) -> str:

@@ -22,6 +22,9 @@
   }
   const suitOf = (card) => Math.floor((card - 1) / 13);
   const rankOf = (card) => (card - 1) % 13;
+  // A name cannot turn round the words beside it, nor crowd them out.
+  const plain = (text) => (text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  const isolated = (text) => text && `\u2068${plain(text)}\u2069`;
   const name = (card) => `${NAMES[rankOf(card)]} of ${SUITS[suitOf(card)]}`;
   const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
@@ -54,10 +57,8 @@
     pip(79, 17, 22);
     if (rank >= 10) {
       picture.append(svg("rect", { class: "frame", x: 18, y: 44, width: 64, height: 86, rx: 5 }));
+      pip(50, 100, 46);
       picture.append(svg("path", { class: "crown", d: CROWNS[rank - 10] }));
-      picture.append(svg("text", { x: 50, y: 118, "font-size": 52, "text-anchor": "middle" }, RANKS[rank]));
-      pip(28, 54, 12);
-      pip(72, 120, 12, true);
     } else if (rank === 0) {
       pip(50, 86, 56);
     }
@@ -83,8 +84,8 @@
     return [column(Math.floor(place / HEIGHT)), COLUMNS_TOP + (place % HEIGHT) * fan];
   }
 
-  const field = svg("svg", { "aria-hidden": "true" }), marks = svg("g"), banner = svg("g");
-  const front = svg("svg", { "aria-hidden": "true" });
+  const field = svg("svg", { "aria-hidden": "true" }), marks = svg("g");
+  const won = el("div", { class: "won", "aria-hidden": "true" }, "Won");
 
   function layTable() {
     let tallest = 7;
@@ -113,8 +114,7 @@
       label(column(i), COLUMNS_TOP - 12, i + 1);
     }
     field.append(marks);
-    banner.replaceChildren();
-    table.replaceChildren(field, ...cards.slice(1));
+    table.replaceChildren(field, ...cards.slice(1), won);
   }
 
   function draw(raise) {
@@ -136,6 +136,7 @@
       const [x, y] = spot(Math.min(...places));
       marks.append(svg("rect", { class: "left", x: x + 4, y: y + 4, width: CARD - 8, height: TALL - 8, rx: 9 }));
     }
+    won.hidden = !position.every((place) => place >= HOMES);
     $("table").setAttribute("aria-label", describe(position));
   }
 
@@ -193,8 +194,9 @@
 
   function curve(title, values, low, high) {
     const known = values.map((value, i) => [i, value]).filter(([, value]) => value !== null);
-    const steps = Math.max(1, game.steps.length), span = high - low || 1;
-    const x = (i) => (100 * i / steps).toFixed(2), y = (value) => (38 - 36 * (value - low) / span).toFixed(2);
+    // Halves, as the difference of two huge numbers would be infinite.
+    const steps = Math.max(1, game.steps.length), span = high / 2 - low / 2 || 1;
+    const x = (i) => (100 * i / steps).toFixed(2), y = (value) => (38 - 36 * ((value / 2 - low / 2) / span)).toFixed(2);
     const line = known.map(([i, value], n) => `${n ? "L" : "M"}${x(i)} ${y(value)}`).join("");
     const picture = svg("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", "aria-hidden": "true" });
     const cursor = svg("line", { class: "now", y1: 0, y2: 40 }), number = el("span");
@@ -254,7 +256,7 @@
     homes = positions.map((position) => position.filter((place) => place >= HOMES).length);
     const last = game.steps.length;
     $("title").textContent = game.title;
-    const facts = [game.agent, outcome(), `${homes[last]} of 52 home`, `score ${game.scores[last]}`, plural(last, "step")];
+    const facts = [isolated(game.agent), outcome(), `${homes[last]} of 52 home`, `score ${game.scores[last]}`, plural(last, "step")];
     $("facts").textContent = facts.filter(Boolean).join(" · ");
     $("games").value = number;
     $("slider").max = last;
@@ -345,7 +347,7 @@
   });
 
   for (const [i, { title, agent, outcome: end, steps }] of episodes.entries()) {
-    const text = [`${i + 1}. ${title}`, agent, OUTCOMES[end] || "not over", plural(steps.length, "step")].filter(Boolean).join(" · ");
+    const text = [`${i + 1}. ${title}`, isolated(agent), OUTCOMES[end] || "not over", plural(steps.length, "step")].filter(Boolean).join(" · ");
     $("games").append(el("option", { value: i }, text));
   }
   $("choice").hidden = episodes.length < 2;
