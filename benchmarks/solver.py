@@ -2,9 +2,10 @@
 
     python benchmarks/solver.py [--deals 2000] [--shortest 200] [--random 0] [--json FILE]
 
-Verdicts: Microsoft deals from 1 on, with 4, 2 and 1 cells; each deal is dealt and solved by one call of ``solve``, and
-fc-solve's range solver does the same. Lengths: the solvable ones of the first deals, by quality. Times are CPU time of
-one core. With ``--random`` so many random deals of 4 cells are solved besides, for the share that can be won.
+Verdicts: Microsoft deals from 1 on, with 4, 2 and 1 cells; each deal is dealt and solved by one call of ``solve``,
+and "in bulk" all by one call of ``verdicts``; fc-solve's range solver deals and solves too. Lengths: the solvable ones
+of the first deals, by quality. Times are CPU time of one core. With ``--random`` so many random deals of 4 cells are
+solved besides, for the share that can be won.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from statistics import fmean
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from boulanger_env import Game  # noqa: E402
-from boulanger_env.deals import format_code  # noqa: E402
+from boulanger_env import (
+    Game,
+    solver,
+)
+from boulanger_env.deals import DealSet, format_code  # noqa: E402
 from boulanger_env.solver import SOLVED, solve  # noqa: E402
 
 PEER = "freecell-solver-range-parallel-solve"
@@ -47,6 +51,11 @@ def peer_seconds(n_cells: int, deals: int) -> float | None:
 def verdicts(n_cells: int, deals: int) -> dict[str, object]:
     """What complete verdicts take, solvable and unsolvable deals apart, and beside fc-solve."""
     peer = peer_seconds(n_cells, deals)
+    codes = DealSet("these", [f"MS-C{n_cells}-{number}" for number in range(1, deals + 1)])
+    solver.verdicts(*codes[:1].decks())
+    before = time.thread_time()
+    solver.verdicts(*codes.decks())
+    bulk = 1000 * (time.thread_time() - before) / deals
     rows = []
     for number in range(1, deals + 1):
         before = time.thread_time()
@@ -56,6 +65,7 @@ def verdicts(n_cells: int, deals: int) -> dict[str, object]:
         "cells": n_cells,
         "deals": deals,
         "peer_ms": None if peer is None else 1000 * peer / deals,
+        "bulk_ms": bulk,
         "ms": fmean(ms for *_, ms in rows),
         "worst_ms": max(ms for *_, ms in rows),
     }
@@ -64,7 +74,9 @@ def verdicts(n_cells: int, deals: int) -> dict[str, object]:
         found[name] = len(part)
         found[f"{name}_nodes"] = fmean(nodes for _, nodes, _ in part)
         found[f"{name}_ms"] = fmean(ms for *_, ms in part)
-    found["ratio"] = None if peer is None else found["peer_ms"] / found["ms"]  # type: ignore[operator]
+    for name in ("", "bulk_"):
+        ms = found[f"{name}ms"]
+        found[f"{name}ratio"] = None if peer is None else 1000 * peer / deals / ms  # type: ignore[operator]
     return found
 
 
@@ -115,15 +127,18 @@ def main() -> None:
     solve(Game.from_code("MS-C4-1"))
     print(f"first call, compilation and all: {time.thread_time() - began:.1f} s of a core (goal 30)\n")
     figures: dict[str, object] = {"verdicts": [], "lengths": {}}
-    print("cells  deals    ms  worst  fc-solve ms  ratio  goal | solvable nodes   ms | unsolvable nodes   ms")
+    print(
+        "cells  deals    ms  worst  in bulk  fc-solve ms  ratio  in bulk  goal"
+        " | solvable nodes   ms | unsolvable nodes   ms"
+    )
     for n_cells, goal in ((4, 15), (2, 10), (1, 5)):
         row = verdicts(n_cells, given.deals)
         figures["verdicts"].append(row)  # type: ignore[attr-defined]
-        peer = (
-            "not there      -" if row["peer_ms"] is None else f"{row['peer_ms']:11.3f}  {row['ratio']:5.1f}"
-        )
+        peer = "  not there      -        -"
+        if row["peer_ms"] is not None:
+            peer = f"{row['peer_ms']:11.3f}  {row['ratio']:5.1f}  {row['bulk_ratio']:7.1f}"
         print(
-            f"{n_cells:5}  {row['deals']:5}  {row['ms']:.3f}  {row['worst_ms']:5.2f}  {peer}  {goal:4} | "
+            f"{n_cells:5}  {row['deals']:5}  {row['ms']:.3f}  {row['worst_ms']:5.2f}  {row['bulk_ms']:7.3f}  {peer}  {goal:4} | "
             f"{row['solvable']:8} {row['solvable_nodes']:5.0f} {row['solvable_ms']:.3f} | "
             f"{row['unsolvable']:10} {row['unsolvable_nodes']:5.0f} {row['unsolvable_ms']:.3f}",
             flush=True,

@@ -13,6 +13,7 @@ from oracle import Oracle
 from walks import DATA
 
 from boulanger_env import Game, solver
+from boulanger_env.deals import DealSet
 from boulanger_env.game import BoulangerError
 from boulanger_env.solver import (
     LIMIT,
@@ -281,6 +282,21 @@ def test_winning_moves_within_a_limit_never_guess() -> None:
     limited = winning_moves(game, node_limit=20)
     assert None in limited.values()
     assert all(limited[move] in (None, exact[move]) for move in exact)
+
+
+def test_verdicts_in_bulk_are_those_of_single_games() -> None:
+    codes = [f"MS-C{n}-{number}" for n in (4, 2, 1) for number in range(1, 120)]
+    can_be_won, nodes = solver.verdicts(*DealSet("these", codes).decks())
+    alone = [solve(Game.from_code(code)) for code in codes]
+    assert can_be_won.tolist() == [solution.status is SOLVED for solution in alone]
+    assert nodes.tolist() == [solution.nodes for solution in alone]
+    none, no_nodes = solver.verdicts(np.zeros((0, 52), np.uint8), 4)
+    assert none.shape == no_nodes.shape == (0,)
+    decks, cells = DealSet("these", codes[:2]).decks()
+    with pytest.raises(BoulangerError, match="each once"):
+        solver.verdicts(decks + 1, cells)
+    with pytest.raises(BoulangerError, match="n_cells is 3"):
+        solver.verdicts(decks, 3)
 
 
 def test_importing_the_solver_compiles_nothing() -> None:

@@ -218,6 +218,9 @@ def _print_rich(tables: Sequence[Any], color: bool | None) -> None:
     from rich.console import Console
 
     console = Console(no_color=color is False, force_terminal=color or None)
+    if not console.is_terminal:
+        # Nobody's window is too narrow for a file.
+        console.width = max(console.width, *(console.measure(table).maximum for table in tables))
     with console.capture() as capture:
         for table in tables:
             console.print(table)

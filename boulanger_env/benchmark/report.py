@@ -131,7 +131,7 @@ def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
     table = RichTable(caption=escape(caption), box=box.SIMPLE)
     for i, heading in enumerate(rows[0]):
         left = i < text_columns
-        table.add_column(heading, justify="left" if left else "right", overflow="fold", no_wrap=not left)
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
     for row in rows[1:]:
         table.add_row(*map(escape, row))
     return table

@@ -2,6 +2,7 @@
 
 from .many import solve_many
 from .solve import Solution, Status, solve
+from .verdicts import verdicts
 from .winning import winning_moves
 
 SOLVED, UNSOLVABLE, LIMIT = Status.SOLVED, Status.UNSOLVABLE, Status.LIMIT
@@ -14,5 +15,6 @@ __all__ = [
     "Status",
     "solve",
     "solve_many",
+    "verdicts",
     "winning_moves",
 ]

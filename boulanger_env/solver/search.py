@@ -148,13 +148,12 @@ def forget(s: Any) -> None:
 
 
 @kernel
-def search_from(board: Board, start: Any, s: Any, b: Array, w: Array, nodes: int) -> int:
-    """Make a game's row the start of a new search, and look at up to ``nodes`` positions; as ``search_on``."""
+def begin_at(board: Board, start: Any, s: Any, b: Array, w: Array) -> int:
+    """Make a game's row the start of a new search; ``WON`` where settling is all that is left, else ``MORE``."""
     forget(s)
     read_board(board, start, b, w)
     settle(start, b, w, s.no_log)
-    status = begin(s, b, w)
-    return search_on(start, s, nodes) if status == MORE else status
+    return begin(s, b, w)
 
 
 @kernel

@@ -183,11 +183,7 @@ def solve(
 def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
     """Search completely from a position; ``WON``, ``LOST`` or, at a limit, ``MORE``."""
     start, b, w = _room.start, _room.bytes, _room.words
-    nodes = budget.slice(_NO_LIMIT)
-    if nodes <= 0:
-        return _room.search, search.MORE
-    status = int(search.search_from(game._board, start, _room.search, b, w, nodes))
-    budget.spent = int(_room.search.counts[search.LOOKED])
+    status = int(search.begin_at(game._board, start, _room.search, b, w))
     return run(
         search,
         _room.search,
