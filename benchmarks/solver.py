@@ -23,10 +23,7 @@ from statistics import fmean
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from boulanger_env import (
-    Game,
-    solver,
-)
+from boulanger_env import Game, solver  # noqa: E402
 from boulanger_env.deals import DealSet, format_code  # noqa: E402
 from boulanger_env.solver import SOLVED, solve  # noqa: E402
 
@@ -138,7 +135,8 @@ def main() -> None:
         if row["peer_ms"] is not None:
             peer = f"{row['peer_ms']:11.3f}  {row['ratio']:5.1f}  {row['bulk_ratio']:7.1f}"
         print(
-            f"{n_cells:5}  {row['deals']:5}  {row['ms']:.3f}  {row['worst_ms']:5.2f}  {row['bulk_ms']:7.3f}  {peer}  {goal:4} | "
+            f"{n_cells:5}  {row['deals']:5}  {row['ms']:.3f}  {row['worst_ms']:5.2f}  {row['bulk_ms']:7.3f}  "
+            f"{peer}  {goal:4} | "
             f"{row['solvable']:8} {row['solvable_nodes']:5.0f} {row['solvable_ms']:.3f} | "
             f"{row['unsolvable']:10} {row['unsolvable_nodes']:5.0f} {row['unsolvable_ms']:.3f}",
             flush=True,
