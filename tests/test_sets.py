@@ -398,3 +398,9 @@ def test_solvable_games_with_as_many_cells_as_the_environment_has(n_cells: int) 
     assert len(set(drawn)) > 15
     envs = BoulangerVectorEnv(3, n_cells=n_cells, deals="solvable")
     assert set(envs.reset(seed=3)[1]["code"]) <= known
+
+
+def test_codes_in_an_array() -> None:
+    codes = np.array(["MS-C4-1", "MS-C4-2"])
+    env = BoulangerEnv(deals=codes, deal_order="sequential")  # type: ignore[arg-type]
+    assert [env.reset()[1]["code"] for _ in range(3)] == ["MS-C4-1", "MS-C4-2", "MS-C4-1"]

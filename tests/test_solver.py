@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from random import Random
 
@@ -208,6 +210,21 @@ def test_time_and_memory_limits() -> None:
     assert with_time.is_shortest
 
 
+def test_limits_may_be_numbers_of_numpy() -> None:
+    game = Game.from_code("MS-C4-1")
+    limits = {"node_limit": np.int64(50), "time_limit": np.float32(60), "memory_limit": np.int32(1 << 24)}
+    assert solve(game, **limits) == Solution(LIMIT, (), 50)
+    assert list(solve_many([game], np.int64(1), **limits)) == [solve(game, **limits)]
+
+
+def test_what_was_not_looked_for_is_not_said_to_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No solution of fewer than 50 moves proves nothing about one of 105."""
+    monkeypatch.setattr(sys.modules["boulanger_env.solver.solve"], "_MOST_MOVES", 50)
+    solution = solve(Game.from_code("MS-C4-1"), quality="shortest")
+    assert len(solution.moves) == 105
+    assert not solution.is_shortest
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
@@ -218,7 +235,9 @@ def test_time_and_memory_limits() -> None:
         ({"time_limit": float("nan")}, "time_limit is nan"),
         ({"time_limit": "1"}, "time_limit is '1'"),
         ({"memory_limit": 0}, "memory_limit is 0"),
+        ({"node_limit": np.int64(-3)}, "node_limit is np.int64\\(-3\\)"),
         ({"quality": "best"}, "quality 'best' is unknown; it must be one of any, short, shortest"),
+        ({"quality": ["any"]}, "quality \\['any'\\] is unknown"),
     ],
 )
 def test_bad_arguments(limits: dict[str, object], message: str) -> None:
@@ -235,6 +254,8 @@ def test_what_is_no_game_is_refused() -> None:
         winning_moves("MS-C4-1")  # type: ignore[arg-type]
     with pytest.raises(BoulangerError, match="games are a list"):
         solve_many("MS-C4-1")
+    with pytest.raises(BoulangerError, match="games are a list"):
+        solve_many(None)  # type: ignore[arg-type]
     with pytest.raises(BoulangerError, match="workers is 0"):
         solve_many(["MS-C4-1"], workers=0)
     with pytest.raises(BoulangerError, match="'MS-C9-1'"):
@@ -253,6 +274,27 @@ def test_processes_change_nothing_but_the_time() -> None:
     assert list(solve_many(codes, workers=2, node_limit=5)) == [
         solve(Game.from_code(code), node_limit=5) for code in codes
     ]
+
+
+class Deadly:
+    """What ends the process that it is sent to."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (1,)
+
+
+def test_a_process_that_is_ended_is_told() -> None:
+    games = iter(["MS-C4-1", Deadly()])
+    with pytest.raises(BoulangerError, match="one of 2 processes was ended from outside"):
+        list(solve_many(games, workers=2))  # type: ignore[arg-type]
+
+
+def test_threads_solve_at_the_same_time() -> None:
+    codes = [f"MS-C4-{number}" for number in range(1, 40)]
+    alone = [solve(Game.from_code(code)) for code in codes]
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(lambda: [solve(Game.from_code(code)) for code in codes]) for _ in range(3)]
+    assert all(run.result() == alone for run in runs)
 
 
 def test_winning_moves_are_those_after_which_the_game_is_solved() -> None:

@@ -8,7 +8,8 @@ import pytest
 from plain_search import fewest_moves
 
 from boulanger_env import Game
-from boulanger_env.solver import SOLVED, UNSOLVABLE, solve, winning_moves
+from boulanger_env.solver import SOLVED, UNSOLVABLE, shortest, solve, winning_moves
+from boulanger_env.solver.solve import Budget, _improve, _room
 
 
 def scattered(random: Random, n_cells: int) -> Game:
@@ -56,3 +57,17 @@ def test_verdicts_and_shortest_lengths_are_those_of_a_plain_search(n_cells: int)
     # With 4 cells so few cards can nearly always be won; its proofs are compared with fc-solve's.
     assert counted[SOLVED] > 8
     assert counted[UNSOLVABLE] > 8
+
+
+@pytest.mark.parametrize("n_cells", [4, 2, 1])
+def test_what_is_unsolvable_has_no_win_among_all_moves_of_the_game(n_cells: int) -> None:
+    """A* forces only foundation moves: none of the steps and digs on which the verdict rests."""
+    random = Random(20 + n_cells)
+    unsolvable = 0
+    for _ in range(400):
+        game = crowded(random, n_cells)
+        if solve(game).status is UNSOLVABLE:
+            unsolvable += 1
+            budget = Budget(None, None, 1 << 28)
+            assert _improve(_room.start, game, 1, 3, 800, 1 << 20, budget)[1] == shortest.NONE_LEFT, game
+    assert unsolvable > 20

@@ -45,7 +45,9 @@ class DealSource:
         self.deck_cells: NDArray[np.uint8] = np.empty(0, np.uint8)
         if deals is not None:
             # The one name that leaves the cells to the environment.
-            deal_set = as_deal_set(f"solvable-c{n_cells}" if deals == SOLVABLE else deals)
+            if isinstance(deals, str) and deals == SOLVABLE:
+                deals = f"solvable-c{n_cells}"
+            deal_set = as_deal_set(deals)
             if not len(deal_set):
                 raise BoulangerError("deals is empty: give at least one code, or None for random games")
             self.codes = deal_set.codes

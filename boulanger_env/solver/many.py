@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from boulanger_env.game import BoulangerError, Game
 
@@ -41,16 +44,17 @@ def solve_many(
         An iterator over the solutions, in the order of the games.
 
     Raises:
-        BoulangerError: an argument is not possible, or (from the iterator) one of the games is not one.
+        BoulangerError: an argument is not possible, or (from the iterator) one of the games is not one, or a process
+            was ended from outside.
 
     >>> [str(solution.status) for solution in solve_many(["MS-C4-1", "MS-C2-1"], workers=1)]
     ['solved', 'unsolvable']
     """
     if workers is None:
         workers = os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
         raise BoulangerError(f"workers is {workers!r}; it must be a whole number from 1 on, or None")
-    if isinstance(games, (str, Game)):
+    if isinstance(games, (str, Game)) or not isinstance(games, Iterable):
         raise BoulangerError(f"games are a list of games or codes: [{games!r}], not {games!r}")
     check_limits(node_limit, time_limit, quality, memory_limit)
     work = partial(
@@ -73,7 +77,14 @@ def _results(games: Iterable[Game | str], workers: int, work: Any) -> Iterator[S
         # Only so many chunks are under way that every process has one more waiting.
         under_way = [pool.submit(work, chunk) for chunk in islice(_chunks(source), 2 * workers)]
         while under_way:
-            yield from under_way.pop(0).result()
+            try:
+                solutions = under_way.pop(0).result()
+            except BrokenProcessPool:
+                raise BoulangerError(
+                    f"one of {workers} processes was ended from outside, perhaps because memory ran out: "
+                    "use fewer workers or a lower memory_limit"
+                ) from None
+            yield from solutions
             under_way.extend(pool.submit(work, chunk) for chunk in islice(_chunks(source), 1))
 
 

@@ -176,7 +176,11 @@ def solve(
         graph, state = _improve(start, game, weight_g, weight_h, min(len(moves), _MOST_MOVES), most, budget)
         if state == shortest.FOUND:
             moves = graph_moves(game, start, graph)
-        is_shortest = weight_g == weight_h and state in (shortest.FOUND, shortest.NONE_LEFT)
+        is_shortest = (
+            weight_g == weight_h
+            and state in (shortest.FOUND, shortest.NONE_LEFT)
+            and len(moves) <= _MOST_MOVES  # of a longer one only so many moves less are ruled out
+        )
     return Solution(Status.SOLVED, moves, budget.spent, is_shortest, game.copy())
 
 
@@ -246,13 +250,17 @@ def run(
 def check_limits(node_limit: object, time_limit: object, quality: object, memory_limit: object) -> None:
     """Raise a BoulangerError for arguments that make no sense."""
     for name, limit in (("node_limit", node_limit), ("memory_limit", memory_limit)):
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        if limit is not None and (
+            isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1
+        ):
             raise BoulangerError(f"{name} is {limit!r}; it must be a whole number from 1 on")
     if time_limit is not None and (
-        isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)) or not time_limit > 0
+        isinstance(time_limit, bool)
+        or not isinstance(time_limit, (int, float, np.integer, np.floating))
+        or not time_limit > 0
     ):
         raise BoulangerError(f"time_limit is {time_limit!r}; it must be a number of seconds above 0")
-    if quality not in _PASSES:
+    if not isinstance(quality, str) or quality not in _PASSES:
         raise BoulangerError(f"quality {quality!r} is unknown; it must be one of {', '.join(_PASSES)}")
 
 
