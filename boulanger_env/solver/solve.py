@@ -142,7 +142,7 @@ def solve(
         node_limit: the most positions to look at.
         time_limit: seconds.
         quality: ``"any"``: the first win found. ``"short"``: a good one, about 1 % longer than the shortest, in some
-            10 ms, and better ones for as long as a ``time_limit`` lasts. ``"shortest"``: one of which it is proved
+            20 ms, and better ones for as long as a ``time_limit`` lasts. ``"shortest"``: one of which it is proved
             that none has fewer moves, a group counted as one; 0.1 s on average for a deal of 4 cells, 1 s at most.
         memory_limit: bytes for the positions met.
 
