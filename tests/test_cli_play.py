@@ -270,6 +270,8 @@ def test_a_closed_terminal_loses_nothing() -> None:
         stdout=subprocess.PIPE,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        # Under nohup the tests, and what they start, would not hear the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     watchdog = threading.Timer(120, process.kill)
     watchdog.start()
