@@ -134,8 +134,8 @@ def solve(
 ) -> Solution:
     """Find out whether a game can still be won, and how.
 
-    Without limits the answer is complete: a win that replays, or a proof that there is none. A game of 4 cells takes
-    half a millisecond on average, one of 2 or 1 a tenth of that.
+    Without limits the answer is complete: a win that replays, or a proof that there is none. A deal of 4 cells takes
+    half a millisecond to one on average, one of 2 cells a fifth of that, one of 1 cell a tenth.
 
     Args:
         game: any position; it is not changed.
@@ -143,7 +143,8 @@ def solve(
         time_limit: seconds.
         quality: ``"any"``: the first win found. ``"short"``: a good one, about 1 % longer than the shortest, in some
             20 ms, and better ones for as long as a ``time_limit`` lasts. ``"shortest"``: one of which it is proved
-            that none has fewer moves, a group counted as one; 0.1 s on average for a deal of 4 cells, 1 s at most.
+            that none has fewer moves, a group counted as one; 0.07 s on average for a deal of 4 cells, and
+            1.2 s at most over the first 200 Microsoft deals.
         memory_limit: bytes for the positions met.
 
     Returns:

@@ -24,7 +24,8 @@ def verdicts(
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Search deals completely, without keeping their solutions: for labelling many.
 
-    Memory is not bounded here as it is in ``solve``; no deal is known that takes more than 20 MB.
+    Memory is not bounded here as it is in ``solve``: the longest search among the deals Microsoft 1-32000 takes less
+    than 1 MB.
 
     Args:
         decks: integers ``(m, 52)``, the cards of each deal as ``DealSet.decks()`` has them, first dealt first.
