@@ -104,7 +104,7 @@ class BoulangerVecEnv(VecEnv):
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end are dealt anew at once."""
         outputs, _, n_ended = self.batch._play(self._actions)
-        ints, floats, bools, _, _ = outputs.events
+        ints, floats, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
         infos: list[dict[str, Any]] = [
             {"score": score, "moves": moves, "illegal_action": illegal, "TimeLimit.truncated": False}
@@ -118,7 +118,7 @@ class BoulangerVecEnv(VecEnv):
 
     def _end_episodes(self, outputs: Outputs, infos: list[dict[str, Any]]) -> None:
         """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
-        ints, floats, bools, codes, end_codes = outputs.events
+        ints, floats, bools, _, codes, end_codes = outputs.events
         ended = bools[B_ENDED].nonzero()[0]
         seconds = round(time.time() - self._started, 6)
         for i, row, returned, illegal, code, next_code, observation in zip(

@@ -62,6 +62,11 @@ def assert_equal(value: Any, other: Any) -> None:
         assert value == other
 
 
+def last_mask(infos: dict[str, Any]) -> Any:
+    """The masks at the ends of episodes, the one array that is read-only."""
+    return infos.get("final_info", {}).get("action_mask")
+
+
 # -- arrays -----------------------------------------------------------------------------------------------------
 
 
@@ -79,7 +84,7 @@ def test_arrays_are_fresh(observation: str, mode: AutoresetMode) -> None:
             # Rows of the batch's last observations may be views of one array, which itself is fresh.
             assert not any(np.shares_memory(array, other) for other in fresh[:i])
             assert not any(np.shares_memory(array, other) for other, _ in held)
-            assert array.flags.writeable
+            assert array.flags.writeable is (array is not last_mask(results[-1]))
         held.extend((array, array.tobytes()) for array in fresh)
         keys.update(results[-1])
         return results[-1]
@@ -99,7 +104,11 @@ def test_a_callers_scribbles_change_nothing() -> None:
     for turn in range(9):
         assert_equal(results, expected)
         for array in arrays_of([results, batch.action_masks()]):
-            array[...] = 0
+            if array is last_mask(results[-1]):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[...] = 0
+            else:
+                array[...] = 0
         batch.game(0).push(batch.game(0).legal_moves()[0])
         actions = np.full(N, LEGAL + turn % 3)
         results, expected = batch.step(actions), twin.step(actions.copy())

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.errors import InvalidCodeError
-from boulanger_env.game.jit import kernel
+from boulanger_env.game.jit import inlined_kernel
 from boulanger_env.game.state import CELL_COUNTS
 
 from . import microsoft
@@ -57,7 +57,7 @@ _TST, _VAL = (_base32(prefix) for prefix in RESERVED_PREFIXES)
 _PREFIX_SHIFT = 5 * (N_SYMBOLS - len(RESERVED_PREFIXES[0]))
 
 
-@kernel
+@inlined_kernel
 def splitmix64_next(state: Any) -> tuple[Any, Any]:
     """One step of SplitMix64.
 
@@ -73,7 +73,7 @@ def splitmix64_next(state: Any) -> tuple[Any, Any]:
     return advanced, z ^ (z >> _SHIFT_31)
 
 
-@kernel
+@inlined_kernel
 def uniform_below(state: Any, m: Any) -> tuple[Any, Any]:
     """A number drawn uniformly from 0 .. m - 1.
 
@@ -92,7 +92,7 @@ def uniform_below(state: Any, m: Any) -> tuple[Any, Any]:
     return state, np.int64(output % below)
 
 
-@kernel
+@inlined_kernel
 def draw_bk1_number(state: Any) -> tuple[Any, Any]:
     """The number of a random BK1 game: uniform over 35 bits, less the codes reserved for evaluation.
 
@@ -111,7 +111,7 @@ def draw_bk1_number(state: Any) -> tuple[Any, Any]:
             return state, number
 
 
-@kernel
+@inlined_kernel
 def deal_bk1(number: Any, deck_out: NDArray[Any]) -> None:
     """Write the deck of a BK1 deal, in the order in which it is dealt.
 

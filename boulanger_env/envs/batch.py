@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import (
     CELLS,
-    FOUNDATIONS,
     MOVES,
     SCORE,
     UNDO_LENGTH,
@@ -18,7 +17,7 @@ from boulanger_env.game.state import (
 )
 
 from .observations import write_features
-from .stepping import RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+from .stepping import OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 EPISODE = np.dtype(
     [
@@ -40,25 +39,37 @@ NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
 CODE_LENGTH = 16
 
-# Where the rows of the "cards" observation lie in a board of 32-bit words.
-_CELLS_WORD, _FOUNDATIONS_WORD = CELLS // 4, FOUNDATIONS // 4
+# A board in words of 64 bits: the tableau, then cells and foundations in one word.
+_TABLEAU_WORDS = CELLS // 8
+_AT_ONCE = 4
+_HALF, _LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+OUTCOME_DTYPE = np.array([outcome or "" for outcome in OUTCOMES]).dtype
+_OUTCOME_LETTERS = (
+    np.array([outcome or "" for outcome in OUTCOMES]).view(np.uint32).reshape(len(OUTCOMES), -1)
+)
 
 
-@kernel
+@inlined_kernel
 def observe(
     boards: Array, words: Array, i: int, features: Array, tableau: Array, cells: Array, foundations: Array
 ) -> None:
     """Write a board as row ``i`` of the observations that are kept: ``features``, or the three of ``"cards"``.
 
-    ``words`` are the boards, and the last three the observations, as uint32.
+    ``words`` are the boards as uint64, and so is ``tableau``; ``cells`` and ``foundations`` are uint32.
     """
     if features.shape[0] > 0:
         write_features(boards[i], features[i])
     else:
-        for w in range(_CELLS_WORD):
+        # Some are read before they are written: the compiler cannot know that the arrays lie apart.
+        for w in range(0, _TABLEAU_WORDS - _AT_ONCE + 1, _AT_ONCE):
+            a, b, c, d = words[i, w], words[i, w + 1], words[i, w + 2], words[i, w + 3]
+            tableau[i, w], tableau[i, w + 1], tableau[i, w + 2], tableau[i, w + 3] = a, b, c, d
+        for w in range(_TABLEAU_WORDS // _AT_ONCE * _AT_ONCE, _TABLEAU_WORDS):
             tableau[i, w] = words[i, w]
-        cells[i, 0] = words[i, _CELLS_WORD]
-        foundations[i, 0] = words[i, _FOUNDATIONS_WORD]
+        rest = words[i, _TABLEAU_WORDS]
+        cells[i, 0] = np.uint32(rest & _LOW_HALF)
+        foundations[i, 0] = np.uint32(rest >> _HALF)
 
 
 # Rows of the arrays in which step_batch says what happened, an entry a game. Those of an episode's end are 0 where
@@ -96,6 +107,7 @@ def step_batch(
     ints: Array,
     floats: Array,
     bools: Array,
+    outcomes: Array,
     codes: Array,
     end_codes: Array,
     mask: Array,
@@ -103,6 +115,7 @@ def step_batch(
     tableau: Array,
     cells: Array,
     foundations: Array,
+    final_kept: Array,
     final_mask: Array,
     final_features: Array,
     final_tableau: Array,
@@ -113,6 +126,8 @@ def step_batch(
 
     The arrays up to ``sequential`` are the batch's state and settings, the others its output. ``B_NAMED`` marks the
     games whose code is told: those that ended or were dealt. Only SAME_STEP uses ``end_codes`` and ``final_`` arrays.
+
+    ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step that writes there to the next.
 
     Returns:
         How many games are named, and how many ended.
@@ -146,6 +161,7 @@ def step_batch(
         floats[F_REWARD, i] = reward
         floats[F_RETURN, i] = episode["returned"] if ended else 0.0
         ints[I_OUTCOME, i] = outcome
+        copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
         ints[I_LENGTH, i] = episode["steps"] if ended else 0
         ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
         ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
@@ -158,6 +174,9 @@ def step_batch(
         bools[B_NAMED, i] = named
         if autoreset == SAME_STEP:
             write_code(i64(episode["deal"]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
+            if final_kept[i] and not ended:
+                final_mask[i, :] = 0
+            final_kept[i] = ended
             if ended:
                 deals_anew = True
                 illegal = False
@@ -176,7 +195,7 @@ def step_batch(
     return n_named, n_ended
 
 
-@kernel
+@inlined_kernel
 def start_game(
     board: Board,
     counter: Array,
@@ -259,6 +278,15 @@ def observe_all(
 
 
 @kernel
+def all_below(actions: Array, count: int) -> bool:
+    """Whether all ``actions``, int64 ``(n,)``, are in ``0 .. count - 1``."""
+    highest = np.uint64(0)  # seen as unsigned, negative numbers are too large, too
+    for i in range(actions.shape[0]):
+        highest = max(highest, np.uint64(actions[i]))
+    return bool(highest < np.uint64(count))
+
+
+@kernel
 def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Array) -> int:
     """The first game in play whose action the rules forbid, or -1."""
     for i in range(boards.shape[0]):
@@ -272,7 +300,7 @@ def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Arra
     return -1
 
 
-@kernel
+@inlined_kernel
 def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
     """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``; nothing but zeros for ``GIVEN``.
 

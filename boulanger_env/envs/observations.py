@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS, rank_of
 from boulanger_env.game.errors import BoulangerError, InvalidBoardError
-from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import (
     PARENT,
     bytes_equal,
@@ -130,7 +130,7 @@ _LOWER = np.array(
 )
 
 
-@kernel
+@inlined_kernel
 def write_features(board: Board, out: Array) -> None:
     """Write the ``"features"`` observation of a board into uint8 ``(N_FEATURES,)``."""
     out[:] = 0

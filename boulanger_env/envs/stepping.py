@@ -6,7 +6,7 @@ from typing import Any
 
 from boulanger_env.deals import draw_bk1_number, uniform_below
 from boulanger_env.deals.codes import deal_bk1
-from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
 from boulanger_env.game.moves import N_ACTIONS, UNDO
 from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, History
@@ -21,7 +21,7 @@ OUTCOMES = (None, "won", "stuck", "illegal", "truncated")
 PENALIZE, TERMINATE, RAISE = range(3)
 
 
-@kernel
+@inlined_kernel
 def step_game(
     board: Board,
     counters: Counters,
@@ -81,7 +81,7 @@ def step_game(
     return reward, illegal, outcome
 
 
-@kernel
+@inlined_kernel
 def write_mask(board: Board, counters: Counters, allow_undo: bool, prune: bool, mask: Array) -> int:
     """Write a position's own mask, undo included; returns the number of legal moves, undo not counted."""
     legal = legal_moves(board, mask, prune)
@@ -90,7 +90,7 @@ def write_mask(board: Board, counters: Counters, allow_undo: bool, prune: bool, 
     return legal
 
 
-@kernel
+@inlined_kernel
 def new_game(
     board: Board,
     counters: Counters,

@@ -31,15 +31,13 @@ from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 from .batch import (
     B_ENDED,
     B_NAMED,
-    B_TERMINATED,
-    B_TRUNCATED,
     DISABLED,
     EPISODE,
-    F_REWARD,
     GIVEN,
     I_END_DEAL,
     NEXT_STEP,
     SAME_STEP,
+    all_below,
     first_illegal,
     observe_all,
     start_games,
@@ -47,9 +45,10 @@ from .batch import (
     write_codes,
     write_masks,
 )
-from .infos import Infos, marked, step_infos
+from .frames import CODE_DTYPE, letters
+from .infos import Infos, marked
 from .observations import Observation
-from .outputs import CODE_DTYPE, OutputPool, Outputs, code_letters
+from .outputs import OutputPool, Outputs
 from .rewards import Reward
 from .settings import Deals, read_settings
 from .stepping import OUTCOMES, RAISE, RUNNING
@@ -75,8 +74,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     **Infos.** Each key of the single environment's info is an array with an entry a game, with a bool array under
     ``"_" + key`` that marks the entries that count. ``action_mask`` is int8 ``(n, 780)``. On the last step of an
     episode there are also ``episode_return`` (float64) and ``episode_length`` (int64, actions). With SAME_STEP, what
-    belongs to the episode that ended is in ``final_info``, with its own keys and masks, and ``final_obs`` holds its
-    last observation (an object array). With NEXT_STEP the action sent to a game that has ended is ignored.
+    belongs to the episode that ended is in ``final_info``, with its own keys and masks (its ``action_mask`` is
+    read-only), and ``final_obs`` holds its last observation (an object array). With NEXT_STEP the action sent to a game that has ended is ignored.
 
     Args:
         num_envs: games in the batch, n.
@@ -165,7 +164,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._given: dict[int, str | None] = {}  # codes of the games that reset's options gave
         self._is_reset = False
         self._all = np.ones(n, np.bool_)
-        self._deck_codes = code_letters(np.array(settings.source.codes or (), CODE_DTYPE))
+        self._deck_codes = letters(np.array(settings.source.codes or (), CODE_DTYPE))
         # Threads share games in equal parts; each has its own place to shuffle in.
         bounds = [n * part // self.num_threads for part in range(self.num_threads + 1)]
         self._parts = list(pairwise(bounds))
@@ -183,7 +182,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _bind(self) -> None:
         """Gather what step_batch is told at every step."""
         settings, source = self._settings, self._settings.source
-        self._words = self._boards.view(np.uint32)
+        self._words = self._boards.view(np.uint64)
         self._for_kernel: tuple[Any, ...] = (
             self._boards,
             self._words,
@@ -273,14 +272,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
         outputs, n_named, n_ended = self._play(actions)
-        bools = outputs.events.bools
-        return (
-            outputs.frames.observation(),
-            outputs.events.floats[F_REWARD],
-            bools[B_TERMINATED],
-            bools[B_TRUNCATED],
-            step_infos(outputs, n_named, n_ended, self._same_step),
-        )
+        return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_named, n_ended))
 
     def _play(self, actions: Any) -> tuple[Outputs, int, int]:
         """A step: what it wrote, how many games ended or were dealt, and how many ended."""
@@ -451,16 +443,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 f"actions of dtype {array.dtype} and shape {array.shape}: "
                 f"a step takes integers, shape ({self.num_envs},)"
             )
-        # Seen as unsigned, negative numbers are too large, too.
-        if array.dtype != np.int64 or array.view(np.uint64).max() >= count:
+        flags = array.flags
+        plain = array.dtype == np.int64 and flags.c_contiguous and flags.writeable and flags.aligned
+        if not plain or not all_below(array, count):
             wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
             if len(wrong):
                 raise IllegalMoveError(
                     f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
                     f"actions are numbered 0 to {count - 1}"
                 )
-        flags = array.flags
-        if array.dtype != np.int64 or not (flags.c_contiguous and flags.writeable and flags.aligned):
+        if not plain:
             array = np.array(array, np.int64, order="C")  # else the kernels would be compiled anew
         if self._settings.illegal_action == RAISE:
             i = int(first_illegal(self._boards, self._counters, array, self._episodes))
@@ -504,7 +496,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask
         )
         observe_all(self._boards, self._words, *frames.for_kernels()[1:])
-        write_codes(self._episodes, chosen, self._deck_codes, settings.source.n_cells, code_letters(codes))
+        write_codes(self._episodes, chosen, self._deck_codes, settings.source.n_cells, letters(codes))
         self._write_given(codes, chosen & (self._episodes["deal"] == GIVEN))
         infos: Infos = {
             "action_mask": frames.mask,

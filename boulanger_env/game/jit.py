@@ -44,12 +44,20 @@ def kernel(function: F) -> F:
     return _compile(function, allocates=False)
 
 
+def inlined_kernel(function: F) -> F:
+    """A kernel that becomes part of each kernel that calls it.
+
+    A call hands over every field of every row it names, seven each: for what is short or called once, that is dear.
+    """
+    return _compile(function, allocates=False, inline=True)
+
+
 def allocating_kernel(function: F) -> F:
     """A kernel that makes arrays, which is worth it only where one call does the work of many."""
     return _compile(function, allocates=True)
 
 
-def _compile(function: F, allocates: bool) -> F:
+def _compile(function: F, allocates: bool, inline: bool = False) -> F:
     if getattr(config, "DISABLE_JIT"):  # noqa: B009 - numba sets its options as it reads them
 
         @functools.wraps(function)
@@ -58,7 +66,7 @@ def _compile(function: F, allocates: bool) -> F:
                 return function(*args)
 
         return cast(F, interpreted)
-    return cast(F, _cached(njit(**{**_OPTIONS, "_nrt": allocates})(function)))
+    return cast(F, _cached(njit(**{**_OPTIONS, "_nrt": allocates, "forceinline": inline})(function)))
 
 
 def _cached(dispatcher: Any) -> Any:

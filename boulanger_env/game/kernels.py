@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .cards import N_CARDS, N_RANKS, N_SUITS, rank_of, suit_of
-from .jit import i64, kernel
+from .jit import i64, inlined_kernel, kernel
 from .moves import (
     ACTION_TABLE,
     CELL_HOME,
@@ -92,7 +92,7 @@ KEY_BASE, KEY_CELL, KEY_HOME = 0, 53, 54
 # -- how a position is read -----------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def empty_cells(board: Board) -> int:
     """How many of the game's cells are empty."""
     count = 0
@@ -101,7 +101,7 @@ def empty_cells(board: Board) -> int:
     return count
 
 
-@kernel
+@inlined_kernel
 def empty_columns(board: Board) -> int:
     """How many columns are empty."""
     count = 0
@@ -110,7 +110,7 @@ def empty_columns(board: Board) -> int:
     return count
 
 
-@kernel
+@inlined_kernel
 def cards_home(board: Board) -> int:
     """How many cards lie on the foundations, 0..52."""
     count = 0
@@ -119,27 +119,27 @@ def cards_home(board: Board) -> int:
     return count
 
 
-@kernel
+@inlined_kernel
 def next_home(board: Board, suit: int) -> int:
     """The card that a suit's foundation waits for, 255 when it is complete."""
     rank = i64(board[FOUNDATIONS + suit])
     return suit * N_RANKS + rank + 1 if rank < N_RANKS else NO_PARENT
 
 
-@kernel
+@inlined_kernel
 def goes_home(board: Board, card: int) -> bool:
     """Whether ``card`` is the next of its suit on its foundation."""
     place = np.uint64(card)  # an index that cannot be negative needs no check
     return bool(board[FOUNDATIONS + i64(SUIT[place])] + 1 == RANK[place])
 
 
-@kernel
+@inlined_kernel
 def run_length(board: Board, column: int) -> int:
     """Cards in the ordered run at the top of a column, 0 when it is empty."""
     return i64(board[RUNS + column])
 
 
-@kernel
+@inlined_kernel
 def head_of_run(board: Board, column: int) -> int:
     """The highest card of the run at the top of a column that is not empty."""
     return i64(board[TOPS + column]) + i64(board[RUNS + column]) - 1
@@ -159,7 +159,7 @@ def parent_column(board: Board, card: int) -> int:
 # Eight top cards are one 64-bit word, so that one comparison serves eight columns: no branch to guess wrong.
 
 
-@kernel
+@inlined_kernel
 def top_cards(board: Board) -> Any:
     """The eight top cards as one uint64, column 0 in the lowest byte."""
     word = np.uint64(0)
@@ -168,7 +168,7 @@ def top_cards(board: Board) -> Any:
     return word
 
 
-@kernel
+@inlined_kernel
 def bytes_equal(word: Any, byte: int) -> Any:
     """1 in each byte of a uint64 that equals ``byte``, 0 in the others."""
     differs = word ^ (np.uint64(byte) * EACH_BYTE)
@@ -177,7 +177,7 @@ def bytes_equal(word: Any, byte: int) -> Any:
     return (marked ^ HIGH_BITS) >> np.uint64(7)
 
 
-@kernel
+@inlined_kernel
 def write_bytes(mask: Array, start: int, word: Any) -> int:
     """Write eight bytes, each 0 or 1, into a mask; returns their sum."""
     for i in range(N_COLUMNS):
@@ -185,20 +185,20 @@ def write_bytes(mask: Array, start: int, word: Any) -> int:
     return i64((word * EACH_BYTE) >> np.uint64(56))
 
 
-@kernel
+@inlined_kernel
 def column_action(source: int, destination: int, size: int) -> int:
     """Action id of a column-to-column move."""
     skip = 1 if destination > source else 0
     return (source * (N_COLUMNS - 1) + destination - skip) * N_RANKS + size - 1
 
 
-@kernel
+@inlined_kernel
 def byte_index(word: Any) -> int:
     """Which byte of a uint64 is 1, where all others are 0; 0 where all are."""
     return i64((word * INDEX_OF_BYTE) >> np.uint64(56))
 
 
-@kernel
+@inlined_kernel
 def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     """Write the legal moves into ``mask[:780]`` (1 = legal) and count them.
 
@@ -258,7 +258,7 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     return count
 
 
-@kernel
+@inlined_kernel
 def why_illegal(board: Board, action: int) -> int:
     """``LEGAL``, or the first rule that ``action`` (0..779) breaks."""
     source = i64(ACTION_TABLE[action, 0])
@@ -293,7 +293,7 @@ def why_illegal(board: Board, action: int) -> int:
     return LEGAL if size <= (free + 1) << empty else TOO_MANY_CARDS
 
 
-@kernel
+@inlined_kernel
 def copy_row(row: Array, out: Array) -> None:
     """Copy a row into another of its length. (Assigning one to the other makes numba allocate a third.)"""
     for i in range(row.shape[0]):
@@ -303,7 +303,7 @@ def copy_row(row: Array, out: Array) -> None:
 # -- how a position changes -----------------------------------------------------------------------------------
 
 
-@kernel
+@inlined_kernel
 def deal(board: Board, deck: Array, n_cells: int) -> None:
     """Lay out a deck, uint8 ``(52,)``, row by row on 8 columns, with ``n_cells`` cells and nothing home."""
     board[:] = 0
@@ -327,7 +327,7 @@ def reindex(board: Board) -> None:
         look_at_top(board, column)
 
 
-@kernel
+@inlined_kernel
 def look_at_top(board: Board, column: int) -> None:
     """Work out a column's TOPS and RUNS from its cards and its height."""
     height = i64(board[HEIGHTS + column])
@@ -345,7 +345,7 @@ def look_at_top(board: Board, column: int) -> None:
     board[RUNS + column] = size
 
 
-@kernel
+@inlined_kernel
 def take(board: Board, column: int, size: int) -> None:
     """Take the top ``size`` cards, a run, off a column."""
     height = i64(board[HEIGHTS + column]) - size
@@ -360,7 +360,7 @@ def take(board: Board, column: int, size: int) -> None:
         look_at_top(board, column)
 
 
-@kernel
+@inlined_kernel
 def put(board: Board, column: int, head: int, size: int) -> None:
     """Put a run of ``size`` cards from ``head`` down on a column."""
     height = i64(board[HEIGHTS + column])
@@ -373,7 +373,7 @@ def put(board: Board, column: int, head: int, size: int) -> None:
     board[RUNS + column] = run + size
 
 
-@kernel
+@inlined_kernel
 def apply(board: Board, action: int) -> int:
     """Play a legal ``action``; returns the card it moved (of a group, the highest)."""
     source = i64(ACTION_TABLE[action, 0])
@@ -418,7 +418,7 @@ def revert(board: Board, action: int, card: int) -> None:
         board[CELLS + source - FIRST_CELL] = card
 
 
-@kernel
+@inlined_kernel
 def push(board: Board, counters: Counters, history: History, action: int) -> int:
     """Play a legal ``action`` with its score and its place in the undo history; returns its event."""
     card = apply(board, action)
@@ -442,7 +442,7 @@ def last_action(counters: Counters, history: History) -> int:
     return i64(history[HISTORY_SIZE - 1 if head == 0 else head - 1]) & 1023
 
 
-@kernel
+@inlined_kernel
 def pop(board: Board, counters: Counters, history: History) -> int:
     """Take back the last move with its points; returns its action, or -1 when none is kept."""
     if counters[UNDO_LENGTH] == 0:
