@@ -63,6 +63,7 @@ EACH_BYTE = np.uint64(0x0101010101010101)
 LOW_BITS = np.uint64(0x7F7F7F7F7F7F7F7F)
 HIGH_BITS = np.uint64(0x8080808080808080)
 INDEX_OF_BYTE = np.uint64(0x0001020304050607)
+_ONE, _LAST_BIT = np.uint64(1), np.uint64(63)
 
 # What a move is worth, and to whom: rewards and the score are tables over these events.
 EVENT_NONE, EVENT_FROM_CELL, EVENT_FOUNDATION = 0, 1, 2
@@ -156,7 +157,20 @@ def parent_column(board: Board, card: int) -> int:
 
 
 # -- which moves are legal ------------------------------------------------------------------------------------
-# Eight top cards are one 64-bit word, so that one comparison serves eight columns: no branch to guess wrong.
+# Eight top cards are one 64-bit word, so that one comparison serves eight columns, and cards are bits of a set: few
+# branches to guess wrong.
+
+
+@inlined_kernel
+def as_set(card: int) -> Any:
+    """The set of one card, a uint64 with one bit; that of ``NO_PARENT`` is none that a card could be in."""
+    return _ONE << (np.uint64(card) & _LAST_BIT)
+
+
+@inlined_kernel
+def is_in(card: int, cards: Any) -> Any:
+    """1 if a set of cards holds ``card``, else 0; uint64."""
+    return (cards >> (np.uint64(card) & _LAST_BIT)) & _ONE
 
 
 @inlined_kernel
@@ -205,56 +219,73 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     With ``prune``, moves that lead to an equivalent position are left out: every empty column but the
     leftmost as a target, and a whole column to an empty one. What is left is empty only if all is.
     """
-    none = np.uint64(0)
     mask[:N_ACTIONS] = 0
     tops = top_cards(board)
     empty = bytes_equal(tops, NO_CARD)
     n_empty = i64((empty * EACH_BYTE) >> np.uint64(56))
     free = empty_cells(board)
     limit = (free + 1) << n_empty
-    count = 0
-
+    on_top = np.uint64(0)
     for s in range(N_COLUMNS):
-        # Onto an occupied column only the whole run can go: its other cards have their parent beneath them.
-        size = i64(board[RUNS + s])
-        onto = bytes_equal(tops, i64(TAKES[np.uint64(i64(board[TOPS + s]) + size)])) * np.uint64(
-            size <= limit
-        )
-        # Without a branch: where there is no such move, the 1 goes to a place that is written later.
-        one = i64((onto * EACH_BYTE) >> np.uint64(56))
-        place = COLUMN_HOME + one * (column_action(s, byte_index(onto), size) - COLUMN_HOME)
-        mask[np.uint64(place)] = 1
-        count += one
-
-    home = none
+        on_top |= as_set(i64(board[TOPS + s]))
+    going = np.uint64(0)
     for suit in range(N_SUITS):
-        home |= bytes_equal(tops, next_home(board, suit))
-    count += write_bytes(mask, COLUMN_HOME, home)
-    count += write_bytes(mask, COLUMN_TO_CELL, empty ^ EACH_BYTE if free > 0 else none)
+        going |= as_set(next_home(board, suit))
 
-    target = empty & (~empty + np.uint64(1)) if prune else empty
+    home = np.uint64(0)
+    # Bytes of what can go onto an occupied column. There only a whole run can: its other cards lie on their parents.
+    columns, cells = np.uint64(0), np.uint64(0)
+    for s in range(N_COLUMNS):
+        top, size = i64(board[TOPS + s]), i64(board[RUNS + s])
+        here = np.uint64(8 * s)
+        home |= is_in(top, going) << here
+        columns |= (is_in(i64(TAKES[np.uint64(top + size)]), on_top) & np.uint64(size <= limit)) << here
+    count = write_bytes(mask, COLUMN_HOME, home)
+    count += write_bytes(mask, COLUMN_TO_CELL, empty ^ EACH_BYTE if free > 0 else np.uint64(0))
     for c in range(MAX_CELLS):
         card = i64(board[CELLS + c])
-        onto = bytes_equal(tops, i64(PARENT[np.uint64(card)])) | (
-            none if card in (NO_CARD, NO_CELL) else target
-        )
-        count += write_bytes(mask, CELL_TO_COLUMN + N_COLUMNS * c, onto)
-        goes = goes_home(board, card)
+        goes = is_in(card, going)
         mask[CELL_HOME + c] = goes
-        count += goes
+        count += i64(goes)
+        cells |= is_in(i64(PARENT[np.uint64(card)]), on_top) << np.uint64(8 * c)
 
     if n_empty > 0:
-        for s in range(N_COLUMNS):
-            size = min(i64(board[RUNS + s]), limit >> 1)
-            if prune and size == i64(board[HEIGHTS + s]):
-                size -= 1
-            left = target
-            while left != none and size > 0:
-                place = np.uint64(column_action(s, byte_index(left & (~left + np.uint64(1))), 1))
-                for k in range(size):
-                    mask[place + np.uint64(k)] = 1
-                count += size
-                left &= left - np.uint64(1)
+        count += _moves_to_empty(board, mask, empty & (~empty + _ONE) if prune else empty, limit >> 1, prune)
+    while columns != np.uint64(0):
+        s = byte_index(columns & (~columns + _ONE))
+        size = i64(board[RUNS + s])
+        onto = bytes_equal(tops, i64(TAKES[np.uint64(i64(board[TOPS + s]) + size)]))
+        mask[np.uint64(column_action(s, byte_index(onto), size))] = 1
+        count += 1
+        columns &= columns - _ONE
+    while cells != np.uint64(0):
+        c = byte_index(cells & (~cells + _ONE))
+        onto = bytes_equal(tops, i64(PARENT[np.uint64(board[CELLS + c])]))
+        mask[np.uint64(CELL_TO_COLUMN + N_COLUMNS * c + byte_index(onto))] = 1
+        count += 1
+        cells &= cells - _ONE
+    return count
+
+
+@inlined_kernel
+def _moves_to_empty(board: Board, mask: Array, target: Any, limit: int, prune: bool) -> int:
+    """Write the moves into the empty columns whose bytes in ``target`` are 1; returns how many."""
+    count = 0
+    for c in range(MAX_CELLS):
+        card = i64(board[CELLS + c])
+        if card not in (NO_CARD, NO_CELL):
+            count += write_bytes(mask, CELL_TO_COLUMN + N_COLUMNS * c, target)
+    for s in range(N_COLUMNS):
+        size = min(i64(board[RUNS + s]), limit)
+        if prune and size == i64(board[HEIGHTS + s]):
+            size -= 1
+        left = target
+        while left != np.uint64(0) and size > 0:
+            place = np.uint64(column_action(s, byte_index(left & (~left + _ONE)), 1))
+            for k in range(size):
+                mask[place + np.uint64(k)] = 1
+            count += size
+            left &= left - _ONE
     return count
 
 
