@@ -25,12 +25,14 @@ from boulanger_env.game.errors import BoulangerError, InvalidBoardError
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import (
     PARENT,
-    bytes_equal,
+    TAKES,
+    as_set,
     empty_cells,
     empty_columns,
-    goes_home,
+    is_in,
+    next_home,
     reindex,
-    top_cards,
+    write_bytes,
 )
 from boulanger_env.game.state import (
     BOARD_SIZE,
@@ -45,6 +47,7 @@ from boulanger_env.game.state import (
     NO_CELL,
     RUNS,
     TABLEAU,
+    TOPS,
     Array,
     Board,
 )
@@ -109,80 +112,87 @@ _NEXT, _GOES_HOME, _TO_PARENT = (FEATURES[n].start for n in ("next_home", "can_g
 _RANK, _N_CELLS, _EMPTY_CELLS = (FEATURES[n].start for n in ("foundation_rank", "n_cells", "empty_cells"))
 _EMPTY_COLUMNS, _LIMIT = (FEATURES[n].start for n in ("empty_columns", "group_limit"))
 _LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
-# Those that are indexed by card, for unsigned arithmetic.
+# For unsigned arithmetic: an index that cannot be negative needs no check.
 _ONE, _COLUMNS, _HEIGHT = np.uint64(1), np.uint64(N_COLUMNS), np.uint64(MAX_HEIGHT)
-_COLUMN_AT, _CELL_AT, _ABOVE_AT = np.uint64(_COLUMN), np.uint64(_CELL), np.uint64(_ABOVE)
-_ON_PARENT_AT, _IN_RUN_AT, _BLOCKS_AT = np.uint64(_ON_PARENT), np.uint64(_IN_RUN), np.uint64(_BLOCKS)
-_GOES_HOME_AT, _TO_PARENT_AT = np.uint64(_GOES_HOME), np.uint64(_TO_PARENT)
+_COLUMN_AT, _ABOVE_AT = np.uint64(_COLUMN), np.uint64(_ABOVE)
 # One-hot place of a cell count: 4, 2, 1 -> 0, 1, 2.
 _CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in range(5)], np.uint8)
 
-# The lower cards of each card's suit, as a set of bits.
+# Sets of cards, one bit a card.
+_CARDS = np.uint64(sum(1 << card for card in range(1, N_CARDS + 1)))
+_HAVE_PARENT = np.uint64(sum(1 << card for card in range(1, N_CARDS + 1) if rank_of(card) < N_RANKS))
 _LOWER = np.array(
-    [
-        0,
-        *(
-            sum(1 << lower for lower in range(card - rank_of(card) + 1, card))
-            for card in range(1, N_CARDS + 1)
-        ),
-    ],
+    [sum(1 << lower for lower in range(card - rank_of(card) + 1, card)) for card in range(1, N_CARDS + 1)],
     np.uint64,
 )
+"""The lower cards of each card's suit, by the card less 1."""
+_SPREAD = np.array([sum((bits >> i & 1) << (8 * i) for i in range(8)) for bits in range(256)], np.uint64)
+"""Eight bits, each as a byte of its own."""
+
+
+@inlined_kernel
+def write_set(cards: Any, out: Array, start: int) -> None:
+    """Write a set of cards as 52 bytes of 0 and 1, and 4 bytes of 0 behind them."""
+    for i in range(0, N_CARDS, 8):
+        write_bytes(out, start + i, _SPREAD[(cards >> np.uint64(i + 1)) & np.uint64(255)])
 
 
 @inlined_kernel
 def write_features(board: Board, out: Array) -> None:
     """Write the ``"features"`` observation of a board into uint8 ``(N_FEATURES,)``."""
-    out[:] = 0
-    tops = top_cards(board)
+    # What holds or does not hold for a card is gathered in sets. Nothing is asked that can be reckoned: a branch that is
+    # guessed wrong costs more than a card does.
     free = empty_cells(board)
     empty = empty_columns(board)
     limit = (free + 1) << empty
-
-    # Indexes are unsigned, since one that cannot be negative needs no check, and nothing is asked that can be reckoned:
-    # a branch guessed wrong costs more than a card does.
+    home = going = on_top = in_cells = np.uint64(0)
+    for suit in range(N_SUITS):
+        rank = np.uint64(board[FOUNDATIONS + suit])
+        home |= ((_ONE << rank) - _ONE) << np.uint64(suit * N_RANKS + 1)
+        going |= as_set(next_home(board, suit))
     for column in range(N_COLUMNS):
-        height = i64(board[HEIGHTS + column])
-        if height == 0:
-            continue
+        on_top |= as_set(i64(board[TOPS + column]))
+    to_parent = in_run = on_parent = blocks = np.uint64(0)
+
+    out[:_ON_PARENT] = 0
+    n_cells = 0
+    for i in range(MAX_CELLS):
+        card = i64(board[CELLS + i])
+        n_cells += card != NO_CELL
+        in_cells |= as_set(card)
+        to_parent |= is_in(i64(PARENT[np.uint64(card)]), on_top) << np.uint64(card)
+        # For an empty cell the bit goes to a place that is written later.
+        out[np.uint64(_CELL + i + MAX_CELLS * (card - 1 if card != NO_CARD else N_CARDS))] = 1
+    write_set(home, out, _HOME)
+
+    for column in range(N_COLUMNS):
+        top, run = np.uint64(board[TOPS + column]), np.uint64(board[RUNS + column])
+        in_run |= ((_ONE << run) - _ONE) << top
+        fits = np.uint64(i64(run) <= limit)
+        to_parent |= (is_in(i64(TAKES[top + run]), on_top) & fits) << ((top + run - _ONE) & np.uint64(63))
         place = np.uint64(TABLEAU + column * MAX_HEIGHT)
-        run = i64(board[RUNS + column])
         below = np.uint64(NO_CARD)
-        beneath = np.uint64(0)  # the cards that lie beneath, as a set
-        for above in range(height - 1, -1, -1):
+        beneath = np.uint64(0)
+        for above in range(i64(board[HEIGHTS + column]) - 1, -1, -1):
             card = np.uint64(board[place])
             c = card - _ONE
             out[_COLUMN_AT + c * _COLUMNS + np.uint64(column)] = 1
             out[_ABOVE_AT + c * _HEIGHT + np.uint64(above)] = 1
-            out[_ON_PARENT_AT + c] = below == np.uint64(PARENT[card])
-            out[_IN_RUN_AT + c] = above < run
-            out[_BLOCKS_AT + c] = (beneath & _LOWER[card]) != np.uint64(0)
+            on_parent |= np.uint64(below == card + _ONE) << card
+            blocks |= np.uint64((beneath & _LOWER[c]) != np.uint64(0)) << card
             beneath |= _ONE << card
             below = card
             place += _ONE
-        out[_GOES_HOME_AT + below - _ONE] = goes_home(board, i64(below))
-        head = below + np.uint64(run - 1)
-        onto = bytes_equal(tops, i64(PARENT[head])) * np.uint64(run <= limit)
-        out[_TO_PARENT_AT + head - _ONE] = onto != np.uint64(0)
 
-    n_cells = 0
-    for i in range(MAX_CELLS):
-        card = np.uint64(board[CELLS + i])
-        n_cells += card != np.uint64(NO_CELL)
-        if card != np.uint64(NO_CARD) and card != np.uint64(NO_CELL):
-            c = card - _ONE
-            out[_CELL_AT + c * np.uint64(MAX_CELLS) + np.uint64(i)] = 1
-            out[_GOES_HOME_AT + c] = goes_home(board, i64(card))
-            out[_TO_PARENT_AT + c] = bytes_equal(tops, i64(PARENT[card])) != np.uint64(0)
-
+    write_set(on_parent & _HAVE_PARENT, out, _ON_PARENT)
+    write_set(in_run, out, _IN_RUN)
+    write_set(blocks, out, _BLOCKS)
+    write_set(going & _CARDS, out, _NEXT)
+    write_set(going & (on_top | in_cells) & _CARDS, out, _GOES_HOME)
+    write_set(to_parent, out, _TO_PARENT)
+    out[_RANK:] = 0
     for suit in range(N_SUITS):
-        rank = i64(board[FOUNDATIONS + suit])
-        first = suit * N_RANKS
-        for i in range(rank):
-            out[_HOME + first + i] = 1
-        if rank < N_RANKS:
-            out[_NEXT + first + rank] = 1
-        out[_RANK + suit * (N_RANKS + 1) + rank] = 1
+        out[_RANK + suit * (N_RANKS + 1) + i64(board[FOUNDATIONS + suit])] = 1
     out[_N_CELLS + i64(_CELL_PLACE[n_cells])] = 1
     out[_EMPTY_CELLS + free] = 1
     out[_EMPTY_COLUMNS + empty] = 1

@@ -75,7 +75,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     ``"_" + key`` that marks the entries that count. ``action_mask`` is int8 ``(n, 780)``. On the last step of an
     episode there are also ``episode_return`` (float64) and ``episode_length`` (int64, actions). With SAME_STEP, what
     belongs to the episode that ended is in ``final_info``, with its own keys and masks (its ``action_mask`` is
-    read-only), and ``final_obs`` holds its last observation (an object array). With NEXT_STEP the action sent to a game that has ended is ignored.
+    read-only), and ``final_obs`` holds its last observation (an object array). With NEXT_STEP the action sent to a
+    game that has ended is ignored.
 
     Args:
         num_envs: games in the batch, n.
