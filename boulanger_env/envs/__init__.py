@@ -1,6 +1,7 @@
 """The Gymnasium environments."""
 
-from .observations import FEATURES, N_FEATURES, board_from_observation, feature
+from .features import FEATURES, N_FEATURES, feature
+from .observations import board_from_observation
 from .rewards import REWARDS, Reward
 from .sampling import sample_legal
 from .single import BoulangerEnv

@@ -16,7 +16,7 @@ from boulanger_env.game.state import (
     Board,
 )
 
-from .observations import write_features
+from .features import write_features
 from .stepping import OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 EPISODE = np.dtype(

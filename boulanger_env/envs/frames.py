@@ -12,7 +12,8 @@ from boulanger_env.game.cards import N_SUITS
 from boulanger_env.game.state import MAX_CELLS, MAX_HEIGHT, N_COLUMNS
 
 from .batch import B_TERMINATED, B_TRUNCATED, CODE_LENGTH, F_REWARD, N_BOOLS, N_FLOATS, N_INTS, OUTCOME_DTYPE
-from .observations import N_FEATURES, Observation
+from .features import N_FEATURES
+from .observations import Observation
 
 CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
 

@@ -19,7 +19,8 @@ from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, Histo
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
-from .observations import N_FEATURES, Observation, cards_of, write_features
+from .features import N_FEATURES, write_features
+from .observations import Observation, cards_of
 from .rewards import Reward
 from .settings import Deals, read_settings
 from .stepping import OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
