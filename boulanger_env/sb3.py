@@ -17,7 +17,6 @@ from .envs.batch import (
     B_ENDED,
     B_ILLEGAL,
     F_RETURN,
-    F_REWARD,
     I_END_MOVES,
     I_END_SCORE,
     I_LENGTH,
@@ -37,6 +36,26 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
         'boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"'
     ) from error
+
+
+class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
+    """The masks of all games, bool ``(n, actions)``: an array that need not be stacked.
+
+    Stable-Baselines3 calls ``np.stack`` on the masks at every step, which for one array means to take it apart into its
+    rows and to put it together again, in more time than it takes to play the moves. Here it gives a plain copy.
+    """
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """``np.stack(masks)`` in one go, and every other function of NumPy as ever."""
+        if (
+            func is np.stack
+            and not kwargs
+            and len(args) == 1
+            and isinstance(args[0], Masks)
+            and args[0].ndim == 2
+        ):
+            return np.array(args[0])
+        return super().__array_function__(func, types, args, kwargs)
 
 
 class BoulangerVecEnv(VecEnv):
@@ -104,7 +123,7 @@ class BoulangerVecEnv(VecEnv):
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end are dealt anew at once."""
         outputs, _, n_ended = self.batch._play(self._actions)
-        ints, floats, bools = outputs.events[:3]
+        ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
         infos: list[dict[str, Any]] = [
             {"score": score, "moves": moves, "illegal_action": illegal, "TimeLimit.truncated": False}
@@ -114,40 +133,33 @@ class BoulangerVecEnv(VecEnv):
         ]
         if n_ended:
             self._end_episodes(outputs, infos)
-        return outputs.frames.observation(), floats[F_REWARD].astype(np.float32), bools[B_ENDED].copy(), infos
+        rewards = outputs.results[0].astype(np.float32)
+        return outputs.frames.observation(), rewards, bools[B_ENDED].copy(), infos
 
     def _end_episodes(self, outputs: Outputs, infos: list[dict[str, Any]]) -> None:
         """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
         ints, floats, bools, _, codes, end_codes = outputs.events
-        ended = bools[B_ENDED].nonzero()[0]
         seconds = round(time.time() - self._started, 6)
-        for i, row, returned, illegal, code, next_code, observation in zip(
-            ended.tolist(),
-            ints[:, ended].T.tolist(),
-            floats[F_RETURN, ended].tolist(),
-            bools[B_END_ILLEGAL, ended].tolist(),
-            end_codes[ended].tolist(),
-            codes[ended].tolist(),
-            outputs.finals.rows(ended),
-            strict=True,
-        ):
-            outcome = row[I_OUTCOME]
+        for i in bools[B_ENDED].nonzero()[0].tolist():
+            event = ints[:, i].tolist()
+            outcome = event[I_OUTCOME]
             infos[i] = {
-                "score": row[I_END_SCORE],
-                "moves": row[I_END_MOVES],
-                "illegal_action": illegal,
-                "code": code,
+                "score": event[I_END_SCORE],
+                "moves": event[I_END_MOVES],
+                "illegal_action": bools.item(B_END_ILLEGAL, i),
+                "code": end_codes.item(i),
                 "outcome": OUTCOMES[outcome],
                 "is_success": outcome == WON,
                 "TimeLimit.truncated": outcome == TRUNCATED,
-                "terminal_observation": observation,
-                "episode": {"r": round(returned, 6), "l": row[I_LENGTH], "t": seconds},
+                "terminal_observation": outputs.finals.row(i),
+                "episode": {"r": round(floats.item(F_RETURN, i), 6), "l": event[I_LENGTH], "t": seconds},
             }
-            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": next_code}
+            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": codes.item(i)}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
-        return self.batch.action_masks() if self._masks is None else self._masks.copy()
+        masks = self.batch.action_masks() if self._masks is None else self._masks.copy()
+        return masks.view(Masks)
 
     def close(self) -> None:
         """Close the batch."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,13 +44,16 @@ class Frames(NamedTuple):
             return self.features
         return {"tableau": self.tableau, "cells": self.cells, "foundations": self.foundations}
 
-    def rows(self, places: NDArray[np.int64]) -> Iterable[Any]:
-        """The observations of some games, one by one, copied."""
+    def row(self, i: int) -> Observation:
+        """The observation of game ``i``, copied."""
         if self.features.shape[1]:
-            return self.features[places]
-        names = ("tableau", "cells", "foundations")
-        arrays = (self.tableau[places], self.cells[places], self.foundations[places])
-        return [dict(zip(names, row, strict=True)) for row in zip(*arrays, strict=True)]
+            bits: NDArray[np.uint8] = self.features[i].copy()
+            return bits
+        return {
+            "tableau": self.tableau[i].copy(),
+            "cells": self.cells[i].copy(),
+            "foundations": self.foundations[i].copy(),
+        }
 
     def for_kernels(self) -> tuple[NDArray[Any], ...]:
         """The arrays as the kernels take them: a row of cards in words, of 64 bits for the tableau, else of 32."""

@@ -100,9 +100,8 @@ class StepInfos:
     def _final_obs(self) -> NDArray[np.object_]:
         """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
         out = np.empty(self._n, object)
-        places = self._ended.nonzero()[0]
-        for i, row in zip(places.tolist(), self._finals.rows(places), strict=True):
-            out[i] = row
+        for i in self._ended.nonzero()[0].tolist():
+            out[i] = self._finals.row(i)
         return out
 
 

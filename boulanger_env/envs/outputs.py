@@ -73,13 +73,18 @@ class OutputPool:
 
     def take(self) -> Outputs:
         """Arrays to write into; their content is undefined."""
-        for outputs in self._made:
+        made = self._made
+        for outputs in made:
             if self._reuse_always or outputs.is_free():
+                # The longest unused come first: they are the likeliest to be free.
+                made.remove(outputs)
                 break
         else:
             outputs = Outputs(*self._shape)
-            if self._counts or self._reuse_always:
-                self._made = [outputs, *self._made[: self._LARGEST - 1]]
+            if not self._counts and not self._reuse_always:
+                return outputs
+            del made[: len(made) + 1 - self._LARGEST]
+        made.append(outputs)
         return outputs
 
     def __getstate__(self) -> dict[str, object]:

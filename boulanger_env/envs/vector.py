@@ -60,6 +60,7 @@ _AUTORESET = {
     AutoresetMode.DISABLED: DISABLED,
 }
 RESET_OPTIONS = ("codes", "reset_mask")
+_INT64 = np.dtype(np.int64)
 
 
 class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -439,22 +440,25 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         """Checked actions; those of games that have ended count for nothing and may be any integers."""
         array = np.asarray(actions)
         count = self._settings.n_actions
+        plain = array.dtype is _INT64 and array.shape == (self.num_envs,) and array.flags.carray
+        if plain and all_below(array, count):
+            return self._refuse_illegal(array)
         if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
             raise IllegalMoveError(
                 f"actions of dtype {array.dtype} and shape {array.shape}: "
                 f"a step takes integers, shape ({self.num_envs},)"
             )
-        flags = array.flags
-        plain = array.dtype == np.int64 and flags.c_contiguous and flags.writeable and flags.aligned
-        if not plain or not all_below(array, count):
-            wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
-            if len(wrong):
-                raise IllegalMoveError(
-                    f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
-                    f"actions are numbered 0 to {count - 1}"
-                )
-        if not plain:
-            array = np.array(array, np.int64, order="C")  # else the kernels would be compiled anew
+        wrong = np.flatnonzero(((array < 0) | (array >= count)) & ~self._over())
+        if len(wrong):
+            raise IllegalMoveError(
+                f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
+                f"actions are numbered 0 to {count - 1}"
+            )
+        # Else the kernels would be compiled anew.
+        return self._refuse_illegal(array if plain else np.array(array, np.int64, order="C"))
+
+    def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The actions, if none of them has to be refused."""
         if self._settings.illegal_action == RAISE:
             i = int(first_illegal(self._boards, self._counters, array, self._episodes))
             if i >= 0:
@@ -470,13 +474,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> tuple[int, int]:
         """One compiled call for each thread's share of the games; how many games are named, and how many ended."""
 
+        if self.num_threads == 1:
+            return step_batch(
+                0, self.num_envs, self._scratch[0], actions, *self._for_kernel, *outputs.for_kernels
+            )
+
         def run(part: int) -> tuple[int, int]:
             return step_batch(
                 *self._parts[part], self._scratch[part], actions, *self._for_kernel, *outputs.for_kernels
             )
 
-        if self.num_threads == 1:
-            return run(0)
         if self._workers is None:
             self._workers = Workers()
         named, ended = zip(*self._workers.run(run, self.num_threads), strict=True)
