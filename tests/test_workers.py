@@ -1,59 +1,141 @@
-"""``Workers``: every part is run once, errors come out, and no thread outlives its owner."""
+"""``Workers``: every game is stepped once, nobody waits for a thread that is late, and none outlives its owner."""
 
 from __future__ import annotations
 
 import gc
 import threading
 import time
+from typing import Any
 
+import numpy as np
 import pytest
 
+from boulanger_env.envs.sharing import S_CLAIMED, S_DONE, atomic_add, claim, games_a_part
 from boulanger_env.envs.workers import Workers
+from boulanger_env.game.jit import INTERPRETED, kernel
+
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="interpreted kernels run in one thread")
 
 
-def test_every_part_runs_once_in_a_thread_of_its_own() -> None:
-    workers = Workers()
-    together = threading.Barrier(4, timeout=60)  # none passes it alone
+@kernel
+def play(shared: Any, thread: int, size: int, played: Any, owners: Any) -> None:
+    """Like ``step_batch``: count each game that this thread steps."""
+    n = played.shape[0]
+    n_parts = (n + size - 1) // size
+    while True:
+        part = claim(shared, thread, n_parts)
+        if part < 0:
+            return
+        start, stop = part * size, min((part + 1) * size, n)
+        for i in range(start, stop):
+            played[i] += 1
+            owners[i] = thread
+        atomic_add(shared, S_DONE, stop - start)
 
-    def work(part: int) -> tuple[int, int]:
-        together.wait()
-        return part, threading.get_ident()
 
-    for _ in range(20):
-        results = workers.run(work, 4)
-        assert results[0] == (0, threading.get_ident())
-        assert sorted(part for part, _ in results) == [0, 1, 2, 3]
-        assert len({thread for _, thread in results}) == 4
+@pytest.mark.parametrize("num_threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("n", [1, 2, 8, 9, 63, 1000, 20_000])
+def test_every_game_is_stepped_once(n: int, num_threads: int) -> None:
+    workers = Workers(num_threads)
+    size = games_a_part(n, num_threads)
+    played, owners = np.zeros(n, np.int64), np.full(n, -1, np.int64)
+    for turn in range(1, 31):
+        counters = workers.run(lambda shared, thread: play(shared, thread, size, played, owners), n)
+        assert counters[S_DONE] == n
+        assert counters[S_CLAIMED] > (n - 1) // size
+        assert (played == turn).all()
+        assert set(owners.tolist()) <= set(range(num_threads))
     workers.stop()
 
 
-@pytest.mark.parametrize("bad", [0, 1, 2])
-def test_an_error_comes_out_once_all_are_done(bad: int) -> None:
-    workers = Workers()
-    finished = []
+def test_threads_go_on_from_both_ends() -> None:
+    shared = np.zeros(48, np.int64)
+    taken = [claim(shared, thread, 7) for thread in (0, 1, 0, 2, 3, 1, 1, 0, 1)]
+    assert taken == [0, 6, 1, 2, 5, 4, 3, -1, -1]
 
-    def work(part: int) -> int:
-        if part == bad:
-            raise ValueError(f"part {part}")
-        time.sleep(0.02)
-        finished.append(part)
-        return part
 
-    with pytest.raises(ValueError, match=f"part {bad}"):
-        workers.run(work, 3)
-    assert sorted(finished) == sorted({0, 1, 2} - {bad})
-    assert sorted(workers.run(lambda part: part, 3)) == [0, 1, 2]  # they work on
+def test_other_threads_help() -> None:
+    workers = Workers(3)
+    together = threading.Barrier(3, timeout=60)  # none passes it alone
+    threads = set()
+
+    def step(shared: np.ndarray, thread: int) -> None:
+        together.wait()
+        threads.add(threading.get_ident())
+        atomic_add_from_python(shared)
+
+    workers.run(step, 3)
+    assert len(threads) == 3
+    assert threading.get_ident() in threads
+    workers.stop()
+
+
+@kernel
+def atomic_add_from_python(shared: Any) -> None:
+    atomic_add(shared, S_DONE, 1)
+
+
+def test_nobody_waits_for_a_thread_that_is_late() -> None:
+    workers = Workers(2)
+    started, released = threading.Event(), threading.Event()
+    late = []
+
+    def step(shared: np.ndarray, thread: int) -> None:
+        if thread == 1:
+            started.set()
+            released.wait(60)
+            late.append(shared)
+        else:
+            started.wait(60)
+            shared[S_DONE] = 5
+
+    first = workers.run(step, 5)
+    second = workers.run(step, 5)  # is offered, and replaced by the next
+    third = workers.run(step, 5)
+    released.set()
+    workers.stop()
+    assert second is not third
+    assert late[0] is first
+    assert all(shared is not second for shared in late)
+
+
+def test_an_error_of_the_caller_comes_out_and_that_of_another_thread_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workers = Workers(2)
+    reported = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: reported.append(args.exc_type))
+
+    def step(shared: np.ndarray, thread: int) -> None:
+        if thread == 1:
+            raise MemoryError
+        while not reported:
+            time.sleep(0.001)
+        shared[S_DONE] = 4
+
+    assert workers.run(step, 4)[S_DONE] == 4
+    assert reported == [MemoryError]
+    assert workers.run(step, 4)[S_DONE] == 4
+
+    def refuse(shared: np.ndarray, thread: int) -> None:
+        raise ValueError(f"thread {thread}")
+
+    with pytest.raises(ValueError, match="thread 0"):
+        workers.run(refuse, 4)
     workers.stop()
 
 
 def test_threads_end_with_stop_and_with_their_owner() -> None:
+    def step(shared: np.ndarray, thread: int) -> None:
+        shared[S_DONE] = 3
+
     before = threading.active_count()
-    workers = Workers()
-    workers.run(lambda part: part, 3)
+    workers = Workers(3)
+    workers.run(step, 3)
     assert threading.active_count() == before + 2
     workers.stop()
     assert threading.active_count() == before
-    workers.run(lambda part: part, 3)  # new ones
+    workers.run(step, 3)  # new ones
     threads = [thread for thread in threading.enumerate() if thread.daemon][-2:]
     del workers
     gc.collect()

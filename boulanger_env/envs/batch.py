@@ -17,6 +17,7 @@ from boulanger_env.game.state import (
 )
 
 from .features import write_features
+from .sharing import S_DONE, S_ENDED, S_NAMED, atomic_add, claim
 from .stepping import OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 EPISODE = np.dtype(
@@ -84,8 +85,9 @@ N_BOOLS = 7
 
 @kernel
 def step_batch(
-    start: int,
-    stop: int,
+    shared: Array,
+    thread: int,
+    games_a_part: int,
     scratch: Array,
     actions: Array,
     boards: Array,
@@ -121,78 +123,84 @@ def step_batch(
     final_tableau: Array,
     final_cells: Array,
     final_foundations: Array,
-) -> tuple[int, int]:
-    """Step the games ``start`` to ``stop``: play or deal, then mask, observation and events, in one pass.
+) -> None:
+    """Step all games that no other thread steps: play or deal, then mask, observation and events, in one pass.
 
     The arrays up to ``sequential`` are the batch's state and settings, the others its output. ``B_NAMED`` marks the
     games whose code is told: those that ended or were dealt. Only SAME_STEP uses ``end_codes`` and ``final_`` arrays.
-
     ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step that writes there to the next.
-
-    Returns:
-        How many games are named, and how many ended.
+    How many games are named and how many ended is added up in ``shared``, see ``sharing.py``.
     """
     stride = boards.shape[0]
-    n_named = n_ended = 0
-    for i in range(start, stop):
-        board, counter, episode = boards[i], counters[i], episodes[i]
-        reward, illegal, outcome = 0.0, False, RUNNING
-        deals_anew = episode["outcome"] != RUNNING
-        if not deals_anew:
-            reward, illegal, outcome = step_game(
-                board,
-                counter,
-                history[i],
-                i64(actions[i]),
-                rewards,
-                illegal_action,
-                allow_undo,
-                prune,
-                mask[i],
-            )
-            episode["steps"] += 1
-            episode["returned"] += reward
-            if outcome == RUNNING and episode["steps"] >= max_episode_steps:
-                outcome = TRUNCATED
-        ended = outcome != RUNNING
-        named = ended or deals_anew
-        n_ended += ended
-        n_named += named
-        floats[F_REWARD, i] = reward
-        floats[F_RETURN, i] = episode["returned"] if ended else 0.0
-        ints[I_OUTCOME, i] = outcome
-        copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
-        ints[I_LENGTH, i] = episode["steps"] if ended else 0
-        ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
-        ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
-        ints[I_END_DEAL, i] = episode["deal"]
-        bools[B_TERMINATED, i] = ended and outcome != TRUNCATED
-        bools[B_TRUNCATED, i] = outcome == TRUNCATED
-        bools[B_ENDED, i] = ended
-        bools[B_WON, i] = outcome == WON
-        bools[B_END_ILLEGAL, i] = illegal and ended
-        bools[B_NAMED, i] = named
-        if autoreset == SAME_STEP:
-            write_code(i64(episode["deal"]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
-            if final_kept[i] and not ended:
-                final_mask[i, :] = 0
-            final_kept[i] = ended
-            if ended:
-                deals_anew = True
-                illegal = False
-                copy_row(mask[i], final_mask[i])
-                observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
-        elif ended:
-            episode["outcome"] = outcome
-        if deals_anew:
-            start_game(board, counter, episode, stride, decks, deck_cells, n_cells, sequential, scratch)
-            write_mask(board, counter, allow_undo, prune, mask[i])
-        write_code(i64(episode["deal"]) if named else GIVEN, deck_codes, n_cells, codes[i])
-        ints[I_SCORE, i] = counter[SCORE]
-        ints[I_MOVES, i] = counter[MOVES]
-        bools[B_ILLEGAL, i] = illegal
-        observe(boards, words, i, features, tableau, cells, foundations)
-    return n_named, n_ended
+    n = boards.shape[0]
+    n_parts = (n + games_a_part - 1) // games_a_part
+    while True:
+        part = claim(shared, thread, n_parts)
+        if part < 0:
+            return
+        n_named = n_ended = 0
+        start, stop = part * games_a_part, min((part + 1) * games_a_part, n)
+        for i in range(start, stop):
+            board, counter, episode = boards[i], counters[i], episodes[i]
+            reward, illegal, outcome = 0.0, False, RUNNING
+            deals_anew = episode["outcome"] != RUNNING
+            if not deals_anew:
+                reward, illegal, outcome = step_game(
+                    board,
+                    counter,
+                    history[i],
+                    i64(actions[i]),
+                    rewards,
+                    illegal_action,
+                    allow_undo,
+                    prune,
+                    mask[i],
+                )
+                episode["steps"] += 1
+                episode["returned"] += reward
+                if outcome == RUNNING and episode["steps"] >= max_episode_steps:
+                    outcome = TRUNCATED
+            ended = outcome != RUNNING
+            named = ended or deals_anew
+            n_ended += ended
+            n_named += named
+            floats[F_REWARD, i] = reward
+            floats[F_RETURN, i] = episode["returned"] if ended else 0.0
+            ints[I_OUTCOME, i] = outcome
+            copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
+            ints[I_LENGTH, i] = episode["steps"] if ended else 0
+            ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
+            ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
+            ints[I_END_DEAL, i] = episode["deal"]
+            bools[B_TERMINATED, i] = ended and outcome != TRUNCATED
+            bools[B_TRUNCATED, i] = outcome == TRUNCATED
+            bools[B_ENDED, i] = ended
+            bools[B_WON, i] = outcome == WON
+            bools[B_END_ILLEGAL, i] = illegal and ended
+            bools[B_NAMED, i] = named
+            if autoreset == SAME_STEP:
+                write_code(i64(episode["deal"]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
+                if final_kept[i] and not ended:
+                    final_mask[i, :] = 0
+                final_kept[i] = ended
+                if ended:
+                    deals_anew = True
+                    illegal = False
+                    copy_row(mask[i], final_mask[i])
+                    observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
+            elif ended:
+                episode["outcome"] = outcome
+            if deals_anew:
+                start_game(board, counter, episode, stride, decks, deck_cells, n_cells, sequential, scratch)
+                write_mask(board, counter, allow_undo, prune, mask[i])
+            write_code(i64(episode["deal"]) if named else GIVEN, deck_codes, n_cells, codes[i])
+            ints[I_SCORE, i] = counter[SCORE]
+            ints[I_MOVES, i] = counter[MOVES]
+            bools[B_ILLEGAL, i] = illegal
+            observe(boards, words, i, features, tableau, cells, foundations)
+        atomic_add(shared, S_NAMED, n_named)
+        atomic_add(shared, S_ENDED, n_ended)
+        atomic_add(shared, S_DONE, stop - start)
 
 
 @inlined_kernel

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from operator import index
 from typing import Any
 
 import gymnasium as gym
@@ -49,8 +47,10 @@ from .frames import CODE_DTYPE, letters
 from .infos import Infos, marked
 from .observations import Observation
 from .outputs import OutputPool, Outputs
+from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import Deals, read_settings
+from .sharing import S_ENDED, S_NAMED, games_a_part
 from .stepping import OUTCOMES, RAISE, RUNNING
 from .workers import Workers
 
@@ -59,7 +59,6 @@ _AUTORESET = {
     AutoresetMode.SAME_STEP: SAME_STEP,
     AutoresetMode.DISABLED: DISABLED,
 }
-RESET_OPTIONS = ("codes", "reset_mask")
 _INT64 = np.dtype(np.int64)
 
 
@@ -100,9 +99,6 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     >>> infos["moves"]
     array([1, 1, 1])
     """
-
-    # Of the class, since some releases of Gymnasium close what was never finished being made.
-    _workers: Workers | None = None
 
     def __init__(
         self,
@@ -165,11 +161,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._episodes = np.zeros(n, EPISODE)
         self._given: dict[int, str | None] = {}  # codes of the games that reset's options gave
         self._is_reset = False
-        self._all = np.ones(n, np.bool_)
+        self._workers = Workers(self.num_threads)
         self._deck_codes = letters(np.array(settings.source.codes or (), CODE_DTYPE))
-        # Threads share games in equal parts; each has its own place to shuffle in.
-        bounds = [n * part // self.num_threads for part in range(self.num_threads + 1)]
-        self._parts = list(pairwise(bounds))
+        self._games_a_part = games_a_part(n, self.num_threads)
+        # Each thread has its own place to shuffle in.
         self._scratch = np.zeros((self.num_threads, 52), np.uint8)
         self._same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._outputs = OutputPool(
@@ -223,8 +218,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         Raises:
             BoulangerError: an unknown option, or a seed, code or mask that does not fit. Nothing is changed.
         """
-        chosen, games = self._read_options(options)
-        seeds = self._read_seeds(seed)
+        chosen, games = read_reset_options(options, self.num_envs)
+        seeds = read_seeds(seed, self.num_envs)
         if not self._is_reset:
             if not chosen.all():
                 raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
@@ -368,69 +363,19 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads and close the window."""
+        # Some releases of Gymnasium close what was never finished being made.
         view: View | None = getattr(self, "_view", None)
         if view is not None:
             view.close()
-        if self._workers is not None:
-            self._workers.stop()
+        workers: Workers | None = getattr(self, "_workers", None)
+        if workers is not None:
+            workers.stop()
 
     def _check_reset(self) -> None:
         if not self._is_reset:
             raise ResetNeeded("call reset() first: there are no games yet")
 
     # -- reading what is given --------------------------------------------------------------------------------
-
-    def _read_options(
-        self, options: dict[str, Any] | None
-    ) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
-        """The sub-environments to reset, and the games to start there (None for their next deals)."""
-        chosen, n = self._all, self.num_envs
-        if options is not None and not isinstance(options, Mapping):
-            raise BoulangerError(
-                f"reset: options={options!r}: it must be a dict with {' or '.join(RESET_OPTIONS)}"
-            )
-        options = options or {}
-        for name in options:
-            if name not in RESET_OPTIONS:
-                raise BoulangerError(
-                    f"reset: option {name!r} is unknown: it takes {', '.join(RESET_OPTIONS)}"
-                )
-        if "reset_mask" in options:
-            chosen = np.asarray(options["reset_mask"])
-            if chosen.dtype != np.bool_ or chosen.shape != (n,) or not chosen.any():
-                raise BoulangerError(
-                    f"reset: reset_mask has dtype {chosen.dtype} and shape {chosen.shape}: it must be bool ({n},) "
-                    "with at least one True"
-                )
-        if "codes" not in options:
-            return chosen, None
-        codes = options["codes"]
-        listed = isinstance(codes, Sequence | np.ndarray) and not isinstance(codes, str)
-        if not listed or len(codes) != n:
-            given = len(codes) if listed else repr(codes)
-            raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
-        return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
-
-    def _read_seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        n = self.num_envs
-        if seed is None:
-            return [None] * n
-        if isinstance(seed, (int, np.integer)):
-            seeds: list[int | None] = [int(seed) + i for i in range(n)]
-        else:
-            try:
-                if not isinstance(seed, Sequence | np.ndarray):
-                    raise TypeError
-                seeds = [None if s is None else index(s) for s in seed]
-            except TypeError:
-                raise BoulangerError(
-                    f"reset: seed={seed!r} is neither a whole number nor one for each sub-environment"
-                ) from None
-        if len(seeds) != n:
-            raise BoulangerError(f"reset: {len(seeds)} seeds are given for {n} sub-environments")
-        if any(s is not None and s < 0 for s in seeds):
-            raise BoulangerError(f"reset: seed {seed!r} must not be negative")
-        return seeds
 
     def _over(self) -> NDArray[np.bool_]:
         """Which games have ended and are not dealt anew."""
@@ -472,22 +417,21 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     # -- inside -----------------------------------------------------------------------------------------------
 
     def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> tuple[int, int]:
-        """One compiled call for each thread's share of the games; how many games are named, and how many ended."""
+        """One compiled call in each thread; how many games are named, and how many ended."""
 
-        if self.num_threads == 1:
-            return step_batch(
-                0, self.num_envs, self._scratch[0], actions, *self._for_kernel, *outputs.for_kernels
+        def run(shared: NDArray[np.int64], thread: int) -> None:
+            step_batch(
+                shared,
+                thread,
+                self._games_a_part,
+                self._scratch[thread],
+                actions,
+                *self._for_kernel,
+                *outputs.for_kernels,
             )
 
-        def run(part: int) -> tuple[int, int]:
-            return step_batch(
-                *self._parts[part], self._scratch[part], actions, *self._for_kernel, *outputs.for_kernels
-            )
-
-        if self._workers is None:
-            self._workers = Workers()
-        named, ended = zip(*self._workers.run(run, self.num_threads), strict=True)
-        return sum(named), sum(ended)
+        shared = self._workers.run(run, self.num_envs)
+        return shared.item(S_NAMED), shared.item(S_ENDED)
 
     def _give(self, i: int, game: Game) -> None:
         self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
@@ -530,7 +474,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return self._live_game(i), OUTCOMES[self._episodes[i]["outcome"]]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_workers": None, "_words": None, "_for_kernel": None}
+        return {**self.__dict__, "_workers": Workers(self.num_threads), "_words": None, "_for_kernel": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

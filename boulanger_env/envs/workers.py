@@ -4,63 +4,102 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
+from time import sleep
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 
-def _serve(tasks: SimpleQueue[Any]) -> None:
-    while (task := tasks.get()) is not None:
-        work, part, done = task
-        try:
-            done.put((work(part), None))
-        except BaseException as error:
-            done.put((None, error))
-        del task, work, done  # what they hold must not outlive the call
+from boulanger_env.game.jit import INTERPRETED
+
+from .sharing import N_SHARED, wait_for
+
+Counters = NDArray[np.int64]
+Step = Callable[[Counters, int], None]
+
+
+class Worker:
+    """A thread and its next task."""
+
+    def __init__(self) -> None:
+        self.task: Callable[[], Any] | None = None
+        self.bell: SimpleQueue[None] = SimpleQueue()
+        self.thread = Thread(target=_serve, args=(self,), daemon=True)
+        self.thread.start()
+
+    def offer(self, task: Callable[[], Any]) -> None:
+        """Have the thread run a task when it is free, unless it is offered another before."""
+        asleep = self.task is None
+        self.task = task
+        if asleep:
+            self.bell.put(None)
+
+    def dismiss(self) -> None:
+        """Have the thread end when it is free."""
+        self.task = None
+        self.bell.put(None)
+
+
+def _serve(worker: Worker) -> None:
+    while True:
+        worker.bell.get()
+        task, worker.task = worker.task, None
+        if task is None:
+            return
+        task()
+        del task  # what it holds must not outlive the call
 
 
 class Workers:
-    """Runs the parts of a piece of work at once, the first of them in the calling thread."""
+    """Threads that share the games of a step, see ``sharing.py``.
 
-    def __init__(self) -> None:
+    Args:
+        num_threads: how many, with the calling one. Interpreted kernels run in that one alone.
+    """
+
+    def __init__(self, num_threads: int) -> None:
+        self._others = 0 if INTERPRETED else num_threads - 1
         self._process = -1
-        self._threads: list[Thread] = []
-        self._tasks: SimpleQueue[Any] = SimpleQueue()
+        self._workers: list[Worker] = []
 
-    def run(self, work: Callable[[int], Any], count: int) -> list[Any]:
-        """What ``work(0)`` to ``work(count - 1)`` give, in no order after the first; raises what one of them raises."""
+    def run(self, step: Step, n: int) -> Counters:
+        """Have ``step(counters, thread)`` done in every thread that is free, until all ``n`` games are done.
+
+        A step that raises in another thread than the caller's ends that thread; the others do its work from then on.
+
+        Returns:
+            The counters.
+        """
+        counters: Counters = np.zeros(N_SHARED, np.int64)
+        if not self._others:
+            step(counters, 0)
+            return counters
         if self._process != os.getpid():
             # Threads do not survive a fork: each process has its own.
-            self._process, self._threads, self._tasks = os.getpid(), [], SimpleQueue()
-        while len(self._threads) < count - 1:
-            self._threads.append(Thread(target=_serve, args=(self._tasks,), daemon=True))
-            self._threads[-1].start()
-        done: SimpleQueue[Any] = SimpleQueue()
-        for part in range(1, count):
-            self._tasks.put((work, part, done))
-        try:
-            results = [work(0)]
-        finally:
-            # All have to be done, whatever happens: they write into the caller's arrays.
-            others = [done.get() for _ in range(count - 1)]
-        for result, error in others:
-            if error is not None:
-                raise error
-            results.append(result)
-        return results
+            self._process, self._workers = os.getpid(), []
+        while len(self._workers) < self._others:
+            self._workers.append(Worker())
+        for thread, worker in enumerate(self._workers, 1):
+            worker.offer(partial(step, counters, thread))
+        step(counters, 0)
+        while not wait_for(counters, n):
+            sleep(0)
+        return counters
 
     def stop(self) -> None:
         """End the threads; a later ``run`` starts new ones."""
-        threads = self._dismiss()
-        for thread in threads:
-            thread.join()
+        for worker in self._dismiss():
+            worker.thread.join()
 
-    def _dismiss(self) -> list[Thread]:
-        threads = self._threads if self._process == os.getpid() else []
-        for _ in threads:
-            self._tasks.put(None)
+    def _dismiss(self) -> list[Worker]:
+        workers = self._workers if self._process == os.getpid() else []
+        for worker in workers:
+            worker.dismiss()
         self._process = -1
-        return threads
+        return workers
 
     def __del__(self) -> None:
         self._dismiss()

@@ -19,6 +19,8 @@ from numba import config, njit
 # Bytes of a board are widened before any arithmetic: small unsigned ints would wrap round in plain Python.
 i64 = cast("type[int]", np.int64)
 
+INTERPRETED = bool(getattr(config, "DISABLE_JIT"))  # noqa: B009 - numba sets its options as it reads them
+
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,7 +60,7 @@ def allocating_kernel(function: F) -> F:
 
 
 def _compile(function: F, allocates: bool, inline: bool = False) -> F:
-    if getattr(config, "DISABLE_JIT"):  # noqa: B009 - numba sets its options as it reads them
+    if INTERPRETED:
 
         @functools.wraps(function)
         def interpreted(*args: Any) -> Any:

@@ -1,0 +1,70 @@
+"""How threads share the games of a step: each takes the next few that nobody has, until none are left.
+
+So a thread that starts late, or is slow, delays nobody. Those that start at one end of the batch go on there: their
+games stay in the memory next to their core.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from boulanger_env.game.jit import INTERPRETED, inlined_kernel, kernel
+from boulanger_env.game.state import Array
+
+# Places of the counters, int64 (N_SHARED,), zeros at first, each in a cache line of its own: parts claimed, parts taken
+# from the front and from the back, games that are done, and of these how many are named and how many ended.
+S_CLAIMED, S_FRONT, S_BACK, S_DONE, S_NAMED, S_ENDED = range(0, 48, 8)
+N_SHARED = 48
+
+_SPINS = 20_000
+_PARTS_A_THREAD = 8
+_SMALLEST_PART = 8
+
+if INTERPRETED:
+
+    def atomic_add(array: Array, place: int, value: int) -> int:
+        """The same for interpreted kernels, which run in one thread."""
+        before = int(array[place])
+        array[place] += value
+        return before
+
+else:
+
+    @intrinsic
+    def atomic_add(context: Any, array: Any, place: Any, value: Any) -> Any:
+        """Add to an entry of an int64 array, whatever other threads do there; returns what it was before."""
+
+        def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            struct = target.make_array(signature.args[0])(target, builder, arguments[0])
+            pointer = cgutils.get_item_pointer(target, builder, signature.args[0], struct, [arguments[1]])  # type: ignore[no-untyped-call]
+            return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+        return types.int64(array, types.intp, types.int64), generate
+
+
+def games_a_part(n: int, num_threads: int) -> int:
+    """How many of ``n`` games a thread takes at once."""
+    return n if num_threads == 1 else max(_SMALLEST_PART, -(-n // (num_threads * _PARTS_A_THREAD)))
+
+
+@inlined_kernel
+def claim(shared: Array, thread: int, n_parts: int) -> int:
+    """A part that nobody has, for this thread alone; -1 when there is none left."""
+    if atomic_add(shared, S_CLAIMED, 1) >= n_parts:
+        return -1
+    if thread % 2 == 0:
+        return atomic_add(shared, S_FRONT, 1)
+    return n_parts - 1 - atomic_add(shared, S_BACK, 1)
+
+
+@kernel
+def wait_for(shared: Array, n: int) -> bool:
+    """Whether all ``n`` games are done, after some time at the latest."""
+    spins = 0
+    while atomic_add(shared, S_DONE, 0) != n and spins < _SPINS:
+        spins += 1
+    return spins < _SPINS
