@@ -140,7 +140,8 @@ class BoulangerVecEnv(VecEnv):
         """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
         ints, floats, bools, _, codes, end_codes = outputs.events
         seconds = round(time.time() - self._started, 6)
-        for i in bools[B_ENDED].nonzero()[0].tolist():
+        ended = bools[B_ENDED].nonzero()[0]
+        for i, observation in zip(ended.tolist(), outputs.finals.rows(ended), strict=True):
             event = ints[:, i].tolist()
             outcome = event[I_OUTCOME]
             infos[i] = {
@@ -151,7 +152,7 @@ class BoulangerVecEnv(VecEnv):
                 "outcome": OUTCOMES[outcome],
                 "is_success": outcome == WON,
                 "TimeLimit.truncated": outcome == TRUNCATED,
-                "terminal_observation": outputs.finals.row(i),
+                "terminal_observation": observation,
                 "episode": {"r": round(floats.item(F_RETURN, i), 6), "l": event[I_LENGTH], "t": seconds},
             }
             self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": codes.item(i)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,16 +45,14 @@ class Frames(NamedTuple):
             return self.features
         return {"tableau": self.tableau, "cells": self.cells, "foundations": self.foundations}
 
-    def row(self, i: int) -> Observation:
-        """The observation of game ``i``, copied."""
+    def rows(self, places: NDArray[np.int64]) -> Iterator[Observation]:
+        """The observations of some games, one by one, copied."""
         if self.features.shape[1]:
-            bits: NDArray[np.uint8] = self.features[i].copy()
-            return bits
-        return {
-            "tableau": self.tableau[i].copy(),
-            "cells": self.cells[i].copy(),
-            "foundations": self.foundations[i].copy(),
-        }
+            yield from self.features.take(places, 0)
+            return
+        arrays = (self.tableau, self.cells, self.foundations)
+        for tableau, cells, foundations in zip(*(a.take(places, 0) for a in arrays), strict=True):
+            yield {"tableau": tableau, "cells": cells, "foundations": foundations}
 
     def for_kernels(self) -> tuple[NDArray[Any], ...]:
         """The arrays as the kernels take them: a row of cards in words, of 64 bits for the tableau, else of 32."""

@@ -100,8 +100,9 @@ class StepInfos:
     def _final_obs(self) -> NDArray[np.object_]:
         """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
         out = np.empty(self._n, object)
-        for i in self._ended.nonzero()[0].tolist():
-            out[i] = self._finals.row(i)
+        places = self._ended.nonzero()[0]
+        for i, row in zip(places.tolist(), self._finals.rows(places), strict=True):
+            out[i] = row
         return out
 
 
