@@ -246,9 +246,11 @@ def _single(env_id: str, *, own_sampler: bool = True, **keywords: Any) -> Callab
 
 
 def _dummy(n: int, observation: str) -> Contestant:
+    """As ``make_vec_env`` makes it: the batch tells what ``Monitor`` does, too."""
+    from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    return StableBaselines(DummyVecEnv([lambda: BoulangerEnv(observation=observation)] * n))
+    return StableBaselines(DummyVecEnv([lambda: Monitor(BoulangerEnv(observation=observation))] * n))
 
 
 def _vec_env(n: int, observation: str) -> Contestant:

@@ -170,7 +170,10 @@ RATIOS: tuple[tuple[tuple[Any, ...], tuple[Any, ...], float | None], ...] = (
     (BATCH, ("SyncVectorEnv", 16, 1, "cards"), None),
     (BATCH, ("AsyncVectorEnv", 16, 16, "cards"), None),
     (("BoulangerVectorEnv", 1024, 2, "cards"), BATCH, 1.7),
+    (("BoulangerVectorEnv", 4096, 2, "cards"), ("BoulangerVectorEnv", 4096, 1, "cards"), 1.7),
+    (("BoulangerVectorEnv", 1024, 2, "features"), ("BoulangerVectorEnv", 1024, 1, "features"), 1.7),
     (("BoulangerVectorEnv", 1024, 1, "features"), BATCH, 0.5),
+    (("BoulangerVectorEnv", 256, 1, "features"), ("BoulangerVectorEnv", 256, 1, "cards"), 0.5),
     (("SB3 BoulangerVecEnv", 64, 1, "cards"), ("SB3 DummyVecEnv", 64, 1, "cards"), 20),
     (("SB3 BoulangerVecEnv", 64, 1, "features"), ("SB3 DummyVecEnv", 64, 1, "features"), 20),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """One thread for PyTorch: nets as small as those of the tests only lose by more."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def few_deals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the codes of four deals."""
+    path = tmp_path_factory.mktemp("deals") / "few.txt"
+    path.write_text("MS-C4-1\nMS-C4-5\nMS-C4-17\nBK1-C4-TSTAAAA\n")
+    return path

@@ -18,19 +18,7 @@ from boulanger_env import BoulangerVectorEnv, Move, sample_legal
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def deals(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("deals") / "few.txt"
-    path.write_text("MS-C4-1\nMS-C4-5\nMS-C4-17\nBK1-C4-TSTAAAA\n")
-    return path
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +34,7 @@ def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: object) -> None:
 
 def test_ppo_runs(
     ppo: dict[str, Any],
-    deals: Path,
+    few_deals: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -64,7 +52,7 @@ def test_ppo_runs(
             "--reports",
             2,
             "--deals",
-            deals,
+            few_deals,
             "--output",
             file,
         )
@@ -156,7 +144,7 @@ def moved(game: Any, move: Move) -> tuple[int, int]:
 @pytest.mark.parametrize("illegal_action", ["penalize", "terminate"])
 def test_dqn_runs(
     illegal_action: str,
-    deals: Path,
+    few_deals: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -174,7 +162,7 @@ def test_dqn_runs(
             "--max-episode-steps",
             10,
             "--deals",
-            deals,
+            few_deals,
             "--output",
             file,
         ),

@@ -32,27 +32,25 @@ FILES = {
 SMALL = TrainSettings(timesteps=512, n_envs=8, n_steps=16, evaluations=2, max_episode_steps=40)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
-def deals(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("deals") / "few.txt"
-    path.write_text("MS-C4-1\nMS-C4-5\nMS-C4-17\nBK1-C4-TSTAAAA\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def folder(deals: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(one_thread: None, few_deals: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "run"
     run = CliRunner().invoke(
         app,
-        ["train", "--timesteps", "512", "--test-deals", str(deals), "--output", str(folder), "--seed", "3"],
+        [
+            "train",
+            "--timesteps",
+            "512",
+            "--test-deals",
+            str(few_deals),
+            "--output",
+            str(folder),
+            "--seed",
+            "3",
+        ],
     )
     assert run.exit_code == 0, run.output
     assert all(word in run.output for word in ("trained", "random", "greedy", "validation"))
@@ -110,17 +108,17 @@ def test_the_replay_says_what_the_model_thought(folder: Path) -> None:
         observation, _, _, _, info = env.step(action)
 
 
-def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, deals: Path) -> None:
+def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, few_deals: Path) -> None:
     saved = Results.load(folder / "benchmark" / "trained.jsonl")
     player = as_policy(str(folder / "model.zip"), "trained", sample=True)
     for batch_size in (64, 1):
-        again = evaluate(player, deals, batch_size=batch_size, **saved.settings)
+        again = evaluate(player, few_deals, batch_size=batch_size, **saved.settings)
         assert again.games == saved.games
-    other = evaluate(player, deals, seed=1, **saved.settings)
+    other = evaluate(player, few_deals, seed=1, **saved.settings)
     assert other.games != saved.games
 
 
-def test_bench_reads_the_model(folder: Path, deals: Path) -> None:
+def test_bench_reads_the_model(folder: Path, few_deals: Path) -> None:
     run = CliRunner().invoke(
         app,
         [
@@ -131,23 +129,23 @@ def test_bench_reads_the_model(folder: Path, deals: Path) -> None:
             "random",
             "--sample",
             "--deals",
-            str(deals),
+            str(few_deals),
         ],
     )
     assert run.exit_code == 0, run.output
     assert "model.zip" in run.output
 
 
-def test_a_folder_in_use_is_refused(folder: Path, deals: Path) -> None:
+def test_a_folder_in_use_is_refused(folder: Path, few_deals: Path) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    run = CliRunner().invoke(app, ["train", "--test-deals", str(deals), "--output", str(folder)])
+    run = CliRunner().invoke(app, ["train", "--test-deals", str(few_deals), "--output", str(folder)])
     assert run.exit_code == 1
     assert "not empty" in run.output
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_an_interrupted_run_still_reports(
-    deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few_deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = job.Evaluation._on_step
 
@@ -157,27 +155,29 @@ def test_an_interrupted_run_still_reports(
         return step(self)
 
     monkeypatch.setattr(job.Evaluation, "_on_step", interrupt)
-    settings = TrainSettings(**{**SMALL.__dict__, "timesteps": 100_000, "test_deals": str(deals)})
+    settings = TrainSettings(**{**SMALL.__dict__, "timesteps": 100_000, "test_deals": str(few_deals)})
     train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
     assert json.loads((tmp_path / "run" / "results.json").read_text())["interrupted"] is True
 
 
-def test_the_plain_network_trains_too(deals: Path, tmp_path: Path) -> None:
-    settings = TrainSettings(**{**SMALL.__dict__, "network": "mlp", "test_deals": str(deals), "n_cells": 2})
+def test_the_plain_network_trains_too(few_deals: Path, tmp_path: Path) -> None:
+    settings = TrainSettings(
+        **{**SMALL.__dict__, "network": "mlp", "test_deals": str(few_deals), "n_cells": 2}
+    )
     results = train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
     assert [result.policy for result in results] == ["trained", "random", "greedy"]
 
 
 def test_the_example_runs(
-    deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    few_deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     example = Path(__file__).parents[1] / "examples" / "train_maskable_ppo.py"
     arguments = [
         "--timesteps",
         "512",
         "--test-deals",
-        str(deals),
+        str(few_deals),
         "--output",
         str(tmp_path / "run"),
         "--cells",
