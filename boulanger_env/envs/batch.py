@@ -13,24 +13,17 @@ from boulanger_env.game.state import (
     SCORE,
     UNDO_LENGTH,
     Array,
-    Board,
 )
 
 from .features import write_features
 from .sharing import S_DONE, S_ENDED, S_NAMED, atomic_add, claim
 from .stepping import OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
-EPISODE = np.dtype(
-    [
-        ("stream", np.uint64),  # the deal stream
-        ("position", np.int64),  # the next place in a sequence of deals
-        ("deal", np.int64),  # the deal in play as new_game names it, or GIVEN
-        ("steps", np.int64),  # actions of this episode
-        ("returned", np.float64),  # its rewards so far
-        ("outcome", np.uint8),  # how it ended, while the next game is not dealt
-    ]
-)
-"""What a batch keeps of each sub-environment beside the game's own rows."""
+# What a batch keeps of each sub-environment beside the game's own rows, as columns of int64 (n, N_EPISODE): the next
+# place in a sequence of deals; the deal in play as new_game names it, or GIVEN; actions of this episode; how it ended,
+# while the next game is not dealt. Besides, uint64 (n,), the streams of deals, and float64 (n,), the rewards so far.
+E_POSITION, E_DEAL, E_STEPS, E_OUTCOME = range(4)
+N_EPISODE = 4
 
 GIVEN = -1
 """A game that reset's options gave."""
@@ -95,6 +88,8 @@ def step_batch(
     counters: Array,
     history: Array,
     episodes: Array,
+    streams: Array,
+    returns: Array,
     rewards: Array,
     illegal_action: int,
     allow_undo: bool,
@@ -131,7 +126,6 @@ def step_batch(
     ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step that writes there to the next.
     How many games are named and how many ended is added up in ``shared``, see ``sharing.py``.
     """
-    stride = boards.shape[0]
     n = boards.shape[0]
     n_parts = (n + games_a_part - 1) // games_a_part
     while True:
@@ -143,7 +137,7 @@ def step_batch(
         for i in range(start, stop):
             board, counter, episode = boards[i], counters[i], episodes[i]
             reward, illegal, outcome = 0.0, False, RUNNING
-            deals_anew = episode["outcome"] != RUNNING
+            deals_anew = episode[E_OUTCOME] != RUNNING
             if not deals_anew:
                 reward, illegal, outcome = step_game(
                     board,
@@ -156,22 +150,22 @@ def step_batch(
                     prune,
                     mask[i],
                 )
-                episode["steps"] += 1
-                episode["returned"] += reward
-                if outcome == RUNNING and episode["steps"] >= max_episode_steps:
+                episode[E_STEPS] += 1
+                returns[i] += reward
+                if outcome == RUNNING and episode[E_STEPS] >= max_episode_steps:
                     outcome = TRUNCATED
             ended = outcome != RUNNING
             named = ended or deals_anew
             n_ended += ended
             n_named += named
             floats[F_REWARD, i] = reward
-            floats[F_RETURN, i] = episode["returned"] if ended else 0.0
+            floats[F_RETURN, i] = returns[i] if ended else 0.0
             ints[I_OUTCOME, i] = outcome
             copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
-            ints[I_LENGTH, i] = episode["steps"] if ended else 0
+            ints[I_LENGTH, i] = episode[E_STEPS] if ended else 0
             ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
             ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
-            ints[I_END_DEAL, i] = episode["deal"]
+            ints[I_END_DEAL, i] = episode[E_DEAL]
             bools[B_TERMINATED, i] = ended and outcome != TRUNCATED
             bools[B_TRUNCATED, i] = outcome == TRUNCATED
             bools[B_ENDED, i] = ended
@@ -179,7 +173,7 @@ def step_batch(
             bools[B_END_ILLEGAL, i] = illegal and ended
             bools[B_NAMED, i] = named
             if autoreset == SAME_STEP:
-                write_code(i64(episode["deal"]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
+                write_code(i64(episode[E_DEAL]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
                 if final_kept[i] and not ended:
                     final_mask[i, :] = 0
                 final_kept[i] = ended
@@ -189,11 +183,23 @@ def step_batch(
                     copy_row(mask[i], final_mask[i])
                     observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
             elif ended:
-                episode["outcome"] = outcome
+                episode[E_OUTCOME] = outcome
             if deals_anew:
-                start_game(board, counter, episode, stride, decks, deck_cells, n_cells, sequential, scratch)
+                start_game(
+                    i,
+                    boards,
+                    counters,
+                    episodes,
+                    streams,
+                    returns,
+                    decks,
+                    deck_cells,
+                    n_cells,
+                    sequential,
+                    scratch,
+                )
                 write_mask(board, counter, allow_undo, prune, mask[i])
-            write_code(i64(episode["deal"]) if named else GIVEN, deck_codes, n_cells, codes[i])
+            write_code(i64(episode[E_DEAL]) if named else GIVEN, deck_codes, n_cells, codes[i])
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
             bools[B_ILLEGAL, i] = illegal
@@ -205,34 +211,35 @@ def step_batch(
 
 @inlined_kernel
 def start_game(
-    board: Board,
-    counter: Array,
-    episode: Array,
-    stride: int,
+    i: int,
+    boards: Array,
+    counters: Array,
+    episodes: Array,
+    streams: Array,
+    returns: Array,
     decks: Array,
     deck_cells: Array,
     n_cells: int,
     sequential: bool,
     scratch: Array,
 ) -> None:
-    """Deal a sub-environment its next game."""
-    stream, deal = new_game(
-        board,
-        counter,
-        episode["stream"],
-        i64(episode["position"]),
+    """Deal sub-environment ``i`` its next game."""
+    episode = episodes[i]
+    streams[i], episode[E_DEAL] = new_game(
+        boards[i],
+        counters[i],
+        streams[i],
+        i64(episode[E_POSITION]),
         decks,
         deck_cells,
         n_cells,
         sequential,
         scratch,
     )
-    episode["stream"] = stream
-    episode["position"] += stride
-    episode["deal"] = deal
-    episode["steps"] = 0
-    episode["returned"] = 0.0
-    episode["outcome"] = RUNNING
+    episode[E_POSITION] += boards.shape[0]
+    episode[E_STEPS] = 0
+    episode[E_OUTCOME] = RUNNING
+    returns[i] = 0.0
 
 
 @kernel
@@ -241,6 +248,8 @@ def start_games(
     boards: Array,
     counters: Array,
     episodes: Array,
+    streams: Array,
+    returns: Array,
     decks: Array,
     deck_cells: Array,
     n_cells: int,
@@ -251,10 +260,12 @@ def start_games(
     for i in range(boards.shape[0]):
         if chosen[i]:
             start_game(
-                boards[i],
-                counters[i],
-                episodes[i],
-                boards.shape[0],
+                i,
+                boards,
+                counters,
+                episodes,
+                streams,
+                returns,
                 decks,
                 deck_cells,
                 n_cells,
@@ -269,7 +280,7 @@ def write_masks(
 ) -> None:
     """Write every game's mask as it stands: its own, or all ones once its episode has terminated."""
     for i in range(boards.shape[0]):
-        outcome = episodes[i]["outcome"]
+        outcome = episodes[i, E_OUTCOME]
         if outcome in (RUNNING, TRUNCATED):
             write_mask(boards[i], counters[i], allow_undo, prune, mask[i])
         else:
@@ -298,7 +309,7 @@ def all_below(actions: Array, count: int) -> bool:
 def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Array) -> int:
     """The first game in play whose action the rules forbid, or -1."""
     for i in range(boards.shape[0]):
-        if episodes[i]["outcome"] == RUNNING:
+        if episodes[i, E_OUTCOME] == RUNNING:
             action = i64(actions[i])
             if action == UNDO:
                 if counters[i, UNDO_LENGTH] == 0:
@@ -337,4 +348,4 @@ def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
 def write_codes(episodes: Array, chosen: Array, deck_codes: Array, n_cells: int, out: Array) -> None:
     """Write the codes of the games that ``chosen`` marks into ``(n, CODE_LENGTH)``, zeros for the others."""
     for i in range(episodes.shape[0]):
-        write_code(i64(episodes[i]["deal"]) if chosen[i] else GIVEN, deck_codes, n_cells, out[i])
+        write_code(i64(episodes[i, E_DEAL]) if chosen[i] else GIVEN, deck_codes, n_cells, out[i])

@@ -30,9 +30,13 @@ from .batch import (
     B_ENDED,
     B_NAMED,
     DISABLED,
-    EPISODE,
+    E_DEAL,
+    E_OUTCOME,
+    E_POSITION,
+    E_STEPS,
     GIVEN,
     I_END_DEAL,
+    N_EPISODE,
     NEXT_STEP,
     SAME_STEP,
     all_below,
@@ -158,7 +162,9 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._boards = np.zeros((n, BOARD_SIZE), np.uint8)
         self._counters = np.zeros((n, N_COUNTERS), np.int32)
         self._history = np.zeros((n, HISTORY_SIZE), np.uint16)
-        self._episodes = np.zeros(n, EPISODE)
+        self._episodes = np.zeros((n, N_EPISODE), np.int64)
+        self._streams = np.zeros(n, np.uint64)
+        self._returns = np.zeros(n)
         self._given: dict[int, str | None] = {}  # codes of the games that reset's options gave
         self._is_reset = False
         self._workers = Workers(self.num_threads)
@@ -186,17 +192,19 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             self._counters,
             self._history,
             self._episodes,
+            self._streams,
+            self._returns,
             settings.reward.table(),
             settings.illegal_action,
-            settings.allow_undo,
-            settings.prune,
+            int(settings.allow_undo),  # numba takes numbers sooner than bools
+            int(settings.prune),
             settings.max_episode_steps,
             _AUTORESET[self.autoreset_mode],
             source.decks,
             source.deck_cells,
             self._deck_codes,
             source.n_cells,
-            settings.sequential,
+            int(settings.sequential),
         )
 
     # -- the vector environment -------------------------------------------------------------------------------
@@ -223,20 +231,18 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if not self._is_reset:
             if not chosen.all():
                 raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
-            self._episodes["position"] = np.arange(self.num_envs)
+            self._episodes[:, E_POSITION] = np.arange(self.num_envs)
             unseeded = [i for i, s in enumerate(seeds) if s is None]
             if unseeded:
                 fresh, _ = seeding.np_random()
-                self._episodes["stream"][unseeded] = fresh.integers(
-                    2**64, size=len(unseeded), dtype=np.uint64
-                )
+                self._streams[unseeded] = fresh.integers(2**64, size=len(unseeded), dtype=np.uint64)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
         for i, s in enumerate(seeds):
             if s is not None and chosen[i]:
                 generator, _ = seeding.np_random(s)
-                self._episodes[i]["stream"] = generator.integers(2**64, dtype=np.uint64)
-                self._episodes[i]["position"] = i
+                self._streams[i] = generator.integers(2**64, dtype=np.uint64)
+                self._episodes[i, E_POSITION] = i
         if games is None:
             source = self._settings.source
             start_games(
@@ -244,6 +250,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 self._boards,
                 self._counters,
                 self._episodes,
+                self._streams,
+                self._returns,
                 source.decks,
                 source.deck_cells,
                 source.n_cells,
@@ -284,7 +292,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         n_named, n_ended = self._run(actions, outputs)
         if self._given and n_named:
             events = outputs.events
-            self._write_given(events.codes, events.bools[B_NAMED] & (self._episodes["deal"] == GIVEN))
+            self._write_given(events.codes, events.bools[B_NAMED] & (self._episodes[:, E_DEAL] == GIVEN))
             if self._same_step:
                 given = events.ints[I_END_DEAL] == GIVEN
                 self._write_given(events.end_codes, events.bools[B_ENDED] & given)
@@ -379,7 +387,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _over(self) -> NDArray[np.bool_]:
         """Which games have ended and are not dealt anew."""
-        return np.asarray(self._episodes["outcome"] != RUNNING)
+        return np.asarray(self._episodes[:, E_OUTCOME] != RUNNING)
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Checked actions; those of games that have ended count for nothing and may be any integers."""
@@ -436,8 +444,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _give(self, i: int, game: Game) -> None:
         self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
         self._given[i] = game.code
-        for name, value in (("deal", GIVEN), ("steps", 0), ("returned", 0.0), ("outcome", RUNNING)):
-            self._episodes[i][name] = value
+        self._episodes[i, [E_DEAL, E_STEPS, E_OUTCOME]] = GIVEN, 0, RUNNING
+        self._returns[i] = 0.0
 
     def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, Infos]:
         """Observation and infos after a reset of the ``chosen``."""
@@ -449,7 +457,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         )
         observe_all(self._boards, self._words, *frames.for_kernels()[1:])
         write_codes(self._episodes, chosen, self._deck_codes, settings.source.n_cells, letters(codes))
-        self._write_given(codes, chosen & (self._episodes["deal"] == GIVEN))
+        self._write_given(codes, chosen & (self._episodes[:, E_DEAL] == GIVEN))
         infos: Infos = {
             "action_mask": frames.mask,
             "score": self._counters[:, SCORE].astype(np.int64),
@@ -465,13 +473,13 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             codes[i] = self._given[i]
 
     def _live_game(self, i: int) -> Game:
-        deal = int(self._episodes[i]["deal"])
+        deal = int(self._episodes[i, E_DEAL])
         code = self._given[i] if deal == GIVEN else self._settings.source.code(deal)
         return Game(self._boards[i], self._counters[i], self._history[i], code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
         """A game and how it ended, which is known until it is dealt anew."""
-        return self._live_game(i), OUTCOMES[self._episodes[i]["outcome"]]
+        return self._live_game(i), OUTCOMES[self._episodes[i, E_OUTCOME]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_workers": Workers(self.num_threads), "_words": None, "_for_kernel": None}
