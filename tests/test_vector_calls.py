@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,17 @@ def test_whatever_is_kept_stays_as_it_is(what: str) -> None:
             batch.step([LEGAL + other] * 3)
         batch.reset()
         assert np.asarray(kept).tobytes() == before, turn
+
+
+@pytest.mark.parametrize("held", [0, 1, 2, 3])
+def test_arrays_of_a_caller_who_keeps_few_are_used_again(held: int) -> None:
+    batch = BoulangerVectorEnv(3, observation="cards")
+    batch.reset(seed=5)
+    kept: deque[Any] = deque(maxlen=held)
+    for turn in range(20):
+        kept.append(batch.step([LEGAL + turn % 3] * 3))
+    # Those that are held, and those that the next step writes.
+    assert len(batch._outputs._made) == held + 1
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)

@@ -83,7 +83,7 @@ class OutputPool:
             outputs = Outputs(*self._shape)
             if not self._counts and not self._reuse_always:
                 return outputs
-            del made[: len(made) + 1 - self._LARGEST]
+            del made[: max(0, len(made) + 1 - self._LARGEST)]
         made.append(outputs)
         return outputs
 
