@@ -125,6 +125,37 @@ def test_an_error_of_the_caller_comes_out_and_that_of_another_thread_stops_nothi
     workers.stop()
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_after_an_interruption_no_thread_works_on(begun: bool) -> None:
+    workers = Workers(2)
+    started = threading.Event()
+    written: list[int] = []
+
+    def step(shared: np.ndarray, thread: int) -> None:
+        if thread == 0:
+            if begun:
+                started.wait(60)
+            raise KeyboardInterrupt
+        started.set()
+        time.sleep(0.1)
+        written.append(thread)
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        workers.run(step, 4)
+    count = len(written)
+    assert count == 1 or not begun
+    assert threading.active_count() == before
+    time.sleep(0.2)
+    assert len(written) == count
+    workers.run(set_done, 4)  # new ones
+    workers.stop()
+
+
+def set_done(shared: np.ndarray, thread: int) -> None:
+    shared[S_DONE] = 4
+
+
 def test_threads_end_with_stop_and_with_their_owner() -> None:
     def step(shared: np.ndarray, thread: int) -> None:
         shared[S_DONE] = 3

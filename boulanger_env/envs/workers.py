@@ -82,11 +82,16 @@ class Workers:
             self._process, self._workers = os.getpid(), []
         while len(self._workers) < self._others:
             self._workers.append(Worker())
-        for thread, worker in enumerate(self._workers, 1):
-            worker.offer(partial(step, counters, thread))
-        step(counters, 0)
-        while not wait_for(counters, n):
-            sleep(0)
+        try:
+            for thread, worker in enumerate(self._workers, 1):
+                worker.offer(partial(step, counters, thread))
+            step(counters, 0)
+            while not wait_for(counters, n):
+                sleep(0)
+        except BaseException:
+            # Ctrl-C is one, too. Whoever catches it finds games that no thread plays on with.
+            self.stop()
+            raise
         return counters
 
     def stop(self) -> None:
