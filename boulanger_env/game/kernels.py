@@ -140,12 +140,6 @@ def run_length(board: Board, column: int) -> int:
     return i64(board[RUNS + column])
 
 
-@inlined_kernel
-def head_of_run(board: Board, column: int) -> int:
-    """The highest card of the run at the top of a column that is not empty."""
-    return i64(board[TOPS + column]) + i64(board[RUNS + column]) - 1
-
-
 @kernel
 def parent_column(board: Board, card: int) -> int:
     """The column whose top is one rank above ``card`` in its suit, or -1."""
