@@ -57,6 +57,11 @@ class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
             return np.array(args[0])
         return super().__array_function__(func, types, args, kwargs)
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """What is reckoned from masks, such as their sums, is a plain array or number."""
+        plain = np.asarray(array)
+        return plain if plain.ndim else plain[()]
+
 
 class BoulangerVecEnv(VecEnv):
     """Stable-Baselines3's ``VecEnv`` on :class:`~boulanger_env.BoulangerVectorEnv`.

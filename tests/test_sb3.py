@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,36 @@ def test_masks_of_some_environments() -> None:
     assert np.array_equal(get_action_masks(env), masks)
     assert env.has_attr("action_masks")
     assert not env.has_attr("no_such_thing")
+
+
+def test_masks_are_like_any_other_array() -> None:
+    env = BoulangerVecEnv(3, observation="cards")
+    env.seed(2)
+    env.reset()
+    masks = env.env_method("action_masks")
+    plain = np.array(masks)
+    assert type(plain) is np.ndarray
+    out = np.empty((3, 780), np.int8)
+    for stacked, expected in (
+        (np.stack(masks), plain),
+        (np.stack(masks, axis=1), plain.T),
+        (np.stack(masks, 1), plain.T),
+        (np.stack(masks, dtype=np.int8), plain.astype(np.int8)),
+        (np.stack(masks, out=out, casting="unsafe"), plain.astype(np.int8)),
+        (np.stack([masks, masks]), np.array([plain, plain])),
+        (np.stack(masks[0]), plain[0]),
+        (np.concatenate([masks, plain]), np.vstack([plain, plain])),
+    ):
+        assert type(stacked) is np.ndarray
+        assert stacked.dtype == expected.dtype
+        assert np.array_equal(stacked, expected)
+        assert not np.shares_memory(stacked, masks)
+    # What is reckoned from them is no longer masks.
+    assert isinstance(masks.sum(), np.integer)
+    assert type(masks[0].any()) is np.bool_
+    assert type(masks.sum(axis=1)) is np.ndarray
+    assert type(~masks) is np.ndarray
+    assert np.array_equal(pickle.loads(pickle.dumps(masks)), plain)
 
 
 def test_masks_before_the_first_reset_and_right_after() -> None:

@@ -1,8 +1,8 @@
 """The one way kernels are compiled.
 
-Every compiled function of the package is decorated with :func:`kernel`: cached on disk, free of the GIL and
-with C's division. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Python, for debugging and
-coverage; unsigned arithmetic then still wraps round, without NumPy's warning about it.
+Every compiled function of the package is decorated with :func:`kernel` or one of its two variants: cached on disk,
+free of the GIL and with C's division. With ``NUMBA_DISABLE_JIT=1`` the same source runs as plain Python, for debugging
+and coverage; unsigned arithmetic then still wraps round, without NumPy's warning about it.
 """
 
 from __future__ import annotations
