@@ -26,8 +26,9 @@ from boulanger_env.game.kernels import (
     empty_cells,
     empty_columns,
     is_in,
-    next_home,
     reindex,
+    set_of_next_home,
+    set_of_tops,
     write_bytes,
 )
 from boulanger_env.game.state import (
@@ -113,7 +114,7 @@ _NEXT, _GOES_HOME, _TO_PARENT = (FEATURES[n].start for n in ("next_home", "can_g
 _RANK, _N_CELLS, _EMPTY_CELLS = (FEATURES[n].start for n in ("foundation_rank", "n_cells", "empty_cells"))
 _EMPTY_COLUMNS, _LIMIT = (FEATURES[n].start for n in ("empty_columns", "group_limit"))
 _LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
-_ONE, _BYTE, _LAST_BIT = np.uint64(1), np.uint64(255), np.uint64(63)
+_ONE, _BYTE = np.uint64(1), np.uint64(255)
 _COLUMNS, _HEIGHT = np.uint64(N_COLUMNS), np.uint64(MAX_HEIGHT)
 _COLUMN_AT, _ABOVE_AT = np.uint64(_COLUMN), np.uint64(_ABOVE)
 # Where the one-hot range of a card in a cell begins; the bit of an empty cell goes to a place that is written later.
@@ -155,16 +156,15 @@ def write_features(board: Board, out: Array) -> None:
     free = empty_cells(board)
     empty = empty_columns(board)
     limit = (free + 1) << empty
-    home = going = on_top = in_cells = to_parent = in_run = on_parent = blocks = np.uint64(0)
+    on_top, going = set_of_tops(board), set_of_next_home(board) & _CARDS
+    home = in_cells = to_parent = in_run = on_parent = blocks = np.uint64(0)
 
     out[:_ON_PARENT] = 0
-    for column in range(N_COLUMNS):
-        on_top |= as_set(i64(board[TOPS + column]))
     for column in range(N_COLUMNS):
         top, run = np.uint64(board[TOPS + column]), np.uint64(board[RUNS + column])
         in_run |= ((_ONE << run) - _ONE) << top
         fits = np.uint64(i64(run) <= limit)
-        to_parent |= (is_in(i64(TAKES[top + run]), on_top) & fits) << ((top + run - _ONE) & _LAST_BIT)
+        to_parent |= as_set(top + run - _ONE) * (is_in(i64(TAKES[top + run]), on_top) & fits)
         place = np.uint64(TABLEAU + column * MAX_HEIGHT)
         below = np.uint64(NO_CARD)
         beneath = np.uint64(0)
@@ -192,9 +192,7 @@ def write_features(board: Board, out: Array) -> None:
     for suit in range(N_SUITS):
         rank = np.uint64(board[FOUNDATIONS + suit])
         home |= ((_ONE << rank) - _ONE) << np.uint64(suit * N_RANKS + 1)
-        going |= as_set(next_home(board, suit))
         out[np.uint64(_RANK + suit * (N_RANKS + 1)) + rank] = 1
-    going &= _CARDS
     write_set(home, out, _HOME)
     write_set(on_parent & _HAVE_PARENT, out, _ON_PARENT)
     write_set(in_run, out, _IN_RUN)

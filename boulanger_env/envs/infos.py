@@ -29,7 +29,7 @@ def marked(infos: Infos, which: NDArray[np.bool_] | bool, n: int) -> Infos:
     """Infos of ``n`` games with their marks beside them, fresh arrays all: ``which`` entries count."""
     marks = np.empty((len(infos), n), np.bool_)
     marks[:] = which
-    infos.update(zip([f"_{key}" for key in infos], marks, strict=True))
+    infos.update(_marks(infos, marks))
     return infos
 
 

@@ -1,7 +1,7 @@
 """How threads share the games of a step: each takes the next few that nobody has, until none are left.
 
-So a thread that starts late, or is slow, delays nobody. Those that start at one end of the batch go on there: their
-games stay in the memory next to their core.
+So a thread that starts late delays nobody, and one that is slow no longer than its last part takes. Those that start at
+one end of the batch go on there: their games stay in the memory next to their core.
 """
 
 from __future__ import annotations

@@ -168,6 +168,24 @@ def is_in(card: int, cards: Any) -> Any:
 
 
 @inlined_kernel
+def set_of_tops(board: Board) -> Any:
+    """The set of the top cards; of an empty column ``NO_CARD``, which is no card's parent and never goes home."""
+    cards = np.uint64(0)
+    for column in range(N_COLUMNS):
+        cards |= as_set(i64(board[TOPS + column]))
+    return cards
+
+
+@inlined_kernel
+def set_of_next_home(board: Board) -> Any:
+    """The set of the cards that the foundations wait for."""
+    cards = np.uint64(0)
+    for suit in range(N_SUITS):
+        cards |= as_set(next_home(board, suit))
+    return cards
+
+
+@inlined_kernel
 def top_cards(board: Board) -> Any:
     """The eight top cards as one uint64, column 0 in the lowest byte."""
     word = np.uint64(0)
@@ -201,6 +219,12 @@ def column_action(source: int, destination: int, size: int) -> int:
 
 
 @inlined_kernel
+def lowest_bit(word: Any) -> Any:
+    """The lowest bit of a uint64, alone."""
+    return word & (~word + _ONE)
+
+
+@inlined_kernel
 def byte_index(word: Any) -> int:
     """Which byte of a uint64 is 1, where all others are 0; 0 where all are."""
     return i64((word * INDEX_OF_BYTE) >> np.uint64(56))
@@ -219,12 +243,7 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
     n_empty = i64((empty * EACH_BYTE) >> np.uint64(56))
     free = empty_cells(board)
     limit = (free + 1) << n_empty
-    on_top = np.uint64(0)
-    for s in range(N_COLUMNS):
-        on_top |= as_set(i64(board[TOPS + s]))
-    going = np.uint64(0)
-    for suit in range(N_SUITS):
-        going |= as_set(next_home(board, suit))
+    on_top, going = set_of_tops(board), set_of_next_home(board)
 
     home = np.uint64(0)
     # Bytes of what can go onto an occupied column. There only a whole run can: its other cards lie on their parents.
@@ -244,16 +263,16 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
         cells |= is_in(i64(PARENT[np.uint64(card)]), on_top) << np.uint64(8 * c)
 
     if n_empty > 0:
-        count += _moves_to_empty(board, mask, empty & (~empty + _ONE) if prune else empty, limit >> 1, prune)
+        count += _moves_to_empty(board, mask, lowest_bit(empty) if prune else empty, limit >> 1, prune)
     while columns != np.uint64(0):
-        s = byte_index(columns & (~columns + _ONE))
+        s = byte_index(lowest_bit(columns))
         size = i64(board[RUNS + s])
         onto = bytes_equal(tops, i64(TAKES[np.uint64(i64(board[TOPS + s]) + size)]))
         mask[np.uint64(column_action(s, byte_index(onto), size))] = 1
         count += 1
         columns &= columns - _ONE
     while cells != np.uint64(0):
-        c = byte_index(cells & (~cells + _ONE))
+        c = byte_index(lowest_bit(cells))
         onto = bytes_equal(tops, i64(PARENT[np.uint64(board[CELLS + c])]))
         mask[np.uint64(CELL_TO_COLUMN + N_COLUMNS * c + byte_index(onto))] = 1
         count += 1
@@ -275,7 +294,7 @@ def _moves_to_empty(board: Board, mask: Array, target: Any, limit: int, prune: b
             size -= 1
         left = target
         while left != np.uint64(0) and size > 0:
-            place = np.uint64(column_action(s, byte_index(left & (~left + _ONE)), 1))
+            place = np.uint64(column_action(s, byte_index(lowest_bit(left)), 1))
             for k in range(size):
                 mask[place + np.uint64(k)] = 1
             count += size
