@@ -7,14 +7,15 @@ and coverage; unsigned arithmetic then still wraps round, without NumPy's warnin
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import config, njit
+
+from .cache import KernelCache
 
 # Bytes of a board are widened before any arithmetic: small unsigned ints would wrap round in plain Python.
 i64 = cast("type[int]", np.int64)
@@ -24,17 +25,6 @@ INTERPRETED = bool(getattr(config, "DISABLE_JIT"))  # noqa: B009 - numba sets it
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _package_stamp() -> str:
-    """Changes when any source file of the package does."""
-    root = Path(__file__).parents[1]
-    stats = sorted((str(path.relative_to(root)), path.stat()) for path in root.rglob("*.py"))
-    seen = [(name, stat.st_mtime_ns, stat.st_size) for name, stat in stats]
-    return hashlib.sha256(repr(seen).encode()).hexdigest()
-
-
-_STAMP = _package_stamp()
 
 
 def kernel(function: F) -> F:
@@ -68,23 +58,8 @@ def _compile(function: F, allocates: bool, inline: bool = False) -> F:
                 return function(*args)
 
         return cast(F, interpreted)
-    return cast(F, _cached(njit(**{**_OPTIONS, "_nrt": allocates, "forceinline": inline})(function)))
-
-
-def _cached(dispatcher: Any) -> Any:
-    """Keep a compiled function on disk for as long as no source of the package changes.
-
-    Numba looks only at the function's own file. But a kernel holds the code of those that it calls: after a change
-    in another file, what it kept would still run the old rules, on memory laid out anew.
-    """
-    try:
-        dispatcher.enable_caching()
-    except (
-        RuntimeError
-    ):  # no place to write to, or the package is in an archive: compiled anew in each process
-        return dispatcher
-    file = dispatcher._cache._cache_file
-    if not hasattr(file, "_source_stamp"):
-        raise ImportError("this version of numba keeps its cache in a way that boulanger_env does not know")
-    file._source_stamp = (file._source_stamp, _STAMP)
-    return dispatcher
+    dispatcher = njit(**{**_OPTIONS, "_nrt": allocates, "forceinline": inline})(function)
+    # RuntimeError: there is no place to write to, or the package is in an archive. Each process then compiles it.
+    with contextlib.suppress(RuntimeError):
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    return cast(F, dispatcher)

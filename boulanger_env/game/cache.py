@@ -1,0 +1,132 @@
+"""Compiled kernels kept on disk: never stale, never fatal.
+
+Numba's own cache looks for changes in a function's own file only, writes its index before the data that the index
+points to, and raises whatever goes wrong on the way. Here each compiled signature has one file: its name holds a
+digest of the sources it was made from, and its content begins with a digest of the rest. What cannot be read is
+compiled again; what cannot be written is compiled in each process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import re
+import secrets
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+
+ROOMS = ("game", "deals", "envs", "solver", "agents")
+"""The folders of the package whose sources kernels are made of: a change in any of them compiles all again."""
+
+_DIGEST = hashlib.sha256
+_SHORT = 16  # hexadecimal digits of a digest in a file's name
+_OF_A_STAMP = re.compile(rf"-([0-9a-f]{{{_SHORT}}})-[0-9a-f]{{{_SHORT}}}\.nbc(\.[0-9a-f]+\.tmp)?$")
+
+
+@lru_cache(1)
+def stamp() -> str:
+    """A digest of the sources that kernels are made of."""
+    package = Path(__file__).parents[1]
+    digest = _DIGEST()
+    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+        source = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(source)}\n".encode())
+        digest.update(source)
+    return digest.hexdigest()[:_SHORT]
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """The cache of one kernel.
+
+    Args:
+        py_func: the kernel as Python.
+
+    Raises:
+        RuntimeError: there is no folder to write to, or the package is in an archive.
+        ImportError: the kernel is in a folder that ``ROOMS`` does not name.
+    """
+
+    def __init__(self, py_func: Any) -> None:
+        package, _, place = py_func.__module__.partition(".")
+        if package == "boulanger_env" and place.partition(".")[0] not in ROOMS:
+            raise ImportError(f"{py_func.__module__} has a kernel: add its folder to ROOMS in {__name__}")
+        super().__init__(py_func)
+        self._folder = Path(self.cache_path)
+        # A kernel from outside the package, as users write them, changes with its own file too.
+        self._own_file = None if package == "boulanger_env" else self._impl.locator.get_source_stamp()
+
+    def _path(self, key: Any) -> Path:
+        made_for = _DIGEST(repr((numba.__version__, key, self._own_file)).encode()).hexdigest()[:_SHORT]
+        return self._folder / f"{self._impl.filename_base}-{stamp()}-{made_for}.nbc"
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not self._enabled:
+            return None
+        key = self._index_key(sig, target_context.codegen())
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+            digest, data = content[: _DIGEST().digest_size], content[_DIGEST().digest_size :]
+            if _DIGEST(data).digest() != digest:
+                raise ValueError("it is damaged")
+            found_key, found = pickle.loads(data)
+            return self._impl.rebuild(target_context, found) if found_key == key else None
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            _warn(f"{path} cannot be used ({error}), and its function is compiled again")
+            return None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if not self._enabled or not self._impl.check_cachable(data):
+            return
+        key = self._index_key(sig, data.codegen)
+        path = self._path(key)
+        partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+        try:
+            content = dumps((key, self._impl.reduce(data)))
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _remove_old(self._folder, stamp())
+            try:
+                partial.write_bytes(_DIGEST(content).digest() + content)
+                os.replace(partial, path)
+            except BaseException:
+                partial.unlink(missing_ok=True)
+                raise
+        except Exception as error:
+            _warn(
+                f"a compiled function cannot be kept in {self._folder} ({error}), so each process compiles it: "
+                "NUMBA_CACHE_DIR can name another folder"
+            )
+
+    def flush(self) -> None:
+        """Forget what is kept of this kernel."""
+        for path in self._folder.glob(f"{self._impl.filename_base}-*.nbc"):
+            path.unlink(missing_ok=True)
+
+
+@lru_cache(None)
+def _remove_old(folder: Path, current: str) -> None:
+    """Remove what was made from sources that are no more, once in each folder."""
+    for path in folder.iterdir():
+        match = _OF_A_STAMP.search(path.name)
+        if match and match[1] != current:
+            path.unlink(missing_ok=True)
+
+
+_warned = False
+
+
+def _warn(problem: str) -> None:
+    """Say what is wrong once in each process: one full disk fails for every kernel."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(problem, RuntimeWarning, stacklevel=2)
