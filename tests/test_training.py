@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from boulanger_env import BoulangerEnv
 from boulanger_env.benchmark import Results, as_policy, evaluate
-from boulanger_env.benchmark.models import _draw
+from boulanger_env.envs.sampling import draw_by_probability
 from boulanger_env.cli import app
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import Replay
@@ -203,7 +203,7 @@ def test_draws_follow_the_probabilities() -> None:
     legal = np.array([True, True, True, True, False])
     n = 20_000
     drawn = np.empty(n, np.int64)
-    _draw(
+    draw_by_probability(
         np.tile(weights, (n, 1)),
         np.tile(legal, (n, 1)),
         np.arange(n, dtype=np.uint64) << np.uint64(20),

@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boulanger_env.agents import AGENTS
 from boulanger_env.agents.base import board_rows
-from boulanger_env.deals import splitmix64_next
-from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_action, card_mask
-from boulanger_env.envs.sampling import stream_state
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_actions, card_masks
+from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.jit import kernel
-from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.render.html import Annotation
 
 TOLD, LEAST_TOLD = 5, 0.0005
@@ -152,9 +150,9 @@ class ModelPlayer:
             return self._predict(observation, masks)
         boards = board_rows(observation, len(masks))
         own = np.empty((len(masks), self._actions), np.int8)
-        _card_masks(boards, masks, own)
+        card_masks(boards, masks, own)
         actions = self._predict(observation, own)
-        _base_actions(boards, actions)
+        base_actions(boards, actions)
         return actions
 
     def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
@@ -164,7 +162,7 @@ class ModelPlayer:
             actions, _ = self._model.predict(observation, deterministic=True, **given)
             return np.asarray(actions, np.int64).reshape(len(masks))
         drawn = np.empty(len(masks), np.int64)
-        _draw(self._probabilities(observation, legal)[0], legal, self._states, drawn)
+        draw_by_probability(self._probabilities(observation, legal)[0], legal, self._states, drawn)
         return drawn
 
     def _probabilities(self, observation: Any, legal: NDArray[np.bool_]) -> tuple[NDArray[Any], Any]:
@@ -188,7 +186,7 @@ class ModelPlayer:
         boards, legal = board_rows(observation, len(masks)), masks
         if self._actions < N_ACTIONS:
             legal = np.empty((len(masks), self._actions), np.int8)
-            _card_masks(boards, masks, legal)
+            card_masks(boards, masks, legal)
         probabilities, tensor = self._probabilities(observation, legal.astype(np.bool_))
         values = self._model.policy.predict_values(tensor).detach().cpu().numpy().reshape(-1)
         found: list[Annotation | None] = []
@@ -196,47 +194,8 @@ class ModelPlayer:
             likeliest = np.argsort(-row, kind="stable")[:TOLD]
             actions = likeliest.astype(np.int64)
             if self._actions < N_ACTIONS:
-                _base_actions(np.repeat(board[None], len(actions), 0), actions)
+                base_actions(np.repeat(board[None], len(actions), 0), actions)
             shares = np.minimum(row[likeliest].astype(np.float64), 1)
             choices = zip(actions.tolist(), shares.tolist(), strict=True)
             found.append(Annotation(tuple(choice for choice in choices if choice[1] >= LEAST_TOLD), value))
         return found
-
-
-@kernel
-def _draw(
-    probabilities: NDArray[Any], legal: NDArray[Any], states: NDArray[Any], actions: NDArray[Any]
-) -> None:
-    """Draw an action for each row by its probabilities ``(n, actions)``."""
-    for row in range(len(actions)):
-        states[row], output = splitmix64_next(states[row])
-        total = 0.0
-        for action in range(legal.shape[1]):
-            if legal[row, action]:
-                total += probabilities[row, action]
-        # 53 bits, as many as a float holds.
-        left = np.float64(output >> np.uint64(11)) * 2.0**-53 * total
-        chosen = 0
-        for action in range(legal.shape[1]):
-            if legal[row, action]:
-                chosen = action
-                left -= probabilities[row, action]
-                if left < 0:
-                    break
-        actions[row] = chosen
-
-
-@kernel
-def _card_masks(boards: NDArray[Any], masks: NDArray[Any], own: NDArray[Any]) -> None:
-    for i in range(len(own)):
-        card_mask(boards[i], masks[i], own[i])
-
-
-@kernel
-def _base_actions(boards: NDArray[Any], actions: NDArray[Any]) -> None:
-    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
-    for i in range(len(actions)):
-        if actions[i] == N_CARD_ACTIONS:
-            actions[i] = UNDO
-        else:
-            actions[i] = base_action(boards[i], actions[i])

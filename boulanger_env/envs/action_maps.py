@@ -33,6 +33,7 @@ from boulanger_env.game.moves import (
     N_SOURCES,
     TO_CELL,
     TO_FOUNDATION,
+    UNDO,
     Move,
 )
 from boulanger_env.game.state import (
@@ -214,3 +215,20 @@ def undo_span(counters: Counters, history: History) -> int:
         if ACTION_TABLE[i64(history[place]) & 1023, 1] != TO_FOUNDATION:
             return back + 1
     return 0
+
+
+@kernel
+def card_masks(boards: Array, masks: Array, out: Array) -> None:
+    """``card_mask`` for each row of a batch."""
+    for i in range(len(out)):
+        card_mask(boards[i], masks[i], out[i])
+
+
+@kernel
+def base_actions(boards: Array, actions: Array) -> None:
+    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
+    for i in range(len(actions)):
+        if actions[i] == N_CARD_ACTIONS:
+            actions[i] = UNDO
+        else:
+            actions[i] = base_action(boards[i], actions[i])

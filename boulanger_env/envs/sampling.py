@@ -195,3 +195,26 @@ def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:
             f"{which} is all zeros: no action is legal there, so there is none to draw (is the game over?)"
         )
     return int(actions[0]) if masks.ndim == 1 else actions
+
+
+@kernel
+def draw_by_probability(
+    probabilities: NDArray[Any], legal: NDArray[Any], states: NDArray[Any], actions: NDArray[Any]
+) -> None:
+    """Draw an action for each row by its probabilities ``(n, actions)``; each row has its own uint64 state."""
+    for row in range(len(actions)):
+        states[row], output = splitmix64_next(states[row])
+        total = 0.0
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                total += probabilities[row, action]
+        # 53 bits, as many as a float holds.
+        left = np.float64(output >> np.uint64(11)) * 2.0**-53 * total
+        chosen = 0
+        for action in range(legal.shape[1]):
+            if legal[row, action]:
+                chosen = action
+                left -= probabilities[row, action]
+                if left < 0:
+                    break
+        actions[row] = chosen
