@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from boulanger_env import BoulangerEnv
 from boulanger_env.benchmark import Results, as_policy, evaluate
-from boulanger_env.envs.sampling import draw_by_probability
 from boulanger_env.cli import app
+from boulanger_env.envs.sampling import draw_by_probability
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import Replay
 from boulanger_env.training import TrainSettings, job, train

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boulanger_env.agents import AGENTS
 from boulanger_env.agents.base import board_rows
-from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_actions, card_masks
+from boulanger_env.envs.action_maps import base_actions, card_masks
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
