@@ -42,7 +42,7 @@ def stamp() -> str:
     return digest.hexdigest()[:_SHORT]
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """The cache of one kernel.
 
     Args:

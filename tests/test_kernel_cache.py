@@ -1,0 +1,178 @@
+"""Compiled kernels on disk: a damaged, old or unwritable file never changes a result and never ends a program."""
+
+from __future__ import annotations
+
+import ast
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import boulanger_env
+from boulanger_env.game.cache import ROOMS, KernelCache
+from boulanger_env.game.jit import INTERPRETED, kernel
+
+pytestmark = pytest.mark.skipif(INTERPRETED, reason="there is nothing compiled to keep")
+
+PACKAGE = Path(boulanger_env.__file__).parent
+RULES = """
+from boulanger_env import Game
+print(len(Game.from_code("MS-C4-1").legal_moves()))
+"""
+# Two kernels that are compiled at once.
+SMALL = """
+import numpy as np
+from boulanger_env.deals.codes import splitmix64_next
+from boulanger_env.game.kernels import empty_cells
+print(empty_cells(np.zeros(1000, np.uint8)), splitmix64_next(np.uint64(7)))
+"""
+
+
+def run(
+    cache: Path, script: str = SMALL, path: Path = PACKAGE.parent, most: int | None = None
+) -> tuple[str, str]:
+    """What a script prints and warns of, with files of at most so many bytes."""
+
+    def limit() -> None:
+        if most is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", script],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(path)},
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+        cwd=cache.parent,
+    )
+    return done.stdout, done.stderr
+
+
+def kept(cache: Path) -> list[Path]:
+    return sorted(path for path in cache.rglob("*") if path.is_file())
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    (path / "deeper").mkdir(parents=True)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "garbage": lambda path: path.write_bytes(os.urandom(5000)),
+    "one bit": flip,
+    "a folder": make_folder,
+}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A cache after a run, and what that run printed."""
+    cache = tmp_path_factory.mktemp("filled") / "cache"
+    printed, warned = run(cache)
+    assert not warned
+    assert kept(cache)
+    return cache, printed
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_files_are_made_again(
+    damage: Callable[[Path], object], filled: tuple[Path, str], tmp_path: Path
+) -> None:
+    cache = shutil.copytree(filled[0], tmp_path / "cache")
+    names = kept(cache)
+    for path in names:
+        damage(path)
+    printed, warned = run(cache)
+    assert printed == filled[1]
+    assert warned.count("RuntimeWarning") == 1
+    if damage is not make_folder:
+        assert run(cache) == (printed, "")
+        assert kept(cache) == names
+
+
+@pytest.mark.parametrize("most", [0, 100, 5000])
+def test_full_disk(most: int, filled: tuple[Path, str], tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    printed, warned = run(cache, most=most)
+    assert printed == filled[1]
+    assert warned.count("RuntimeWarning") == 1
+    assert "NUMBA_CACHE_DIR" in warned
+    assert all(0 < path.stat().st_size <= most for path in kept(cache))
+    assert run(cache) == (printed, "")
+
+
+def test_new_rules_are_played_even_if_they_cannot_be_kept(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "boulanger_env", ignore=shutil.ignore_patterns("__pycache__"))
+    cache = tmp_path / "cache"
+    old, _ = run(cache, RULES, tmp_path)
+    before = kept(cache)
+    kernels = tmp_path / "boulanger_env/game/kernels.py"
+    rules = kernels.read_text()
+    stats = kernels.stat()
+    counted = "board[CELLS + c] == NO_CARD"
+    assert rules.count(counted) == 1
+    # No cell is ever empty. The same size and time, as in an archive with fixed times.
+    changed = rules.replace(counted, "board[CELLS + c] == 7777777")
+    assert len(changed) == len(rules)
+    kernels.write_text(changed)
+    os.utime(kernels, ns=(stats.st_atime_ns, stats.st_mtime_ns))
+    fresh, _ = run(tmp_path / "fresh", RULES, tmp_path)
+    assert fresh != old
+    assert run(cache, RULES, tmp_path, most=8000)[0] == fresh
+    assert run(cache, RULES, tmp_path) == (fresh, "")
+    # Nothing of the old rules is left, and nothing was made twice.
+    assert not set(before) & set(kept(cache))
+    assert len(kept(cache)) == len(kept(tmp_path / "fresh"))
+
+
+def test_each_kernel_is_in_a_room_whose_changes_are_seen() -> None:
+    """So is every module of the package that a kernel takes a name from."""
+    package = PACKAGE.name
+    sources = {
+        ".".join((package, *path.relative_to(PACKAGE).with_suffix("").parts)): ast.parse(path.read_text())
+        for path in PACKAGE.rglob("*.py")
+    }
+    n_kernels = 0
+    for module, tree in sources.items():
+        kernels = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            and any(isinstance(d, ast.Name) and d.id.endswith("kernel") for d in node.decorator_list)
+        ]
+        n_kernels += len(kernels)
+        used = {name.id for node in kernels for name in ast.walk(node) if isinstance(name, ast.Name)}
+        homes = {module} if kernels else set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and used & {alias.name for alias in node.names}:
+                parents = module.split(".")[: -node.level] if node.level else []
+                homes.add(".".join((*parents, node.module or "")))
+        for home in homes:
+            assert not home.startswith(package) or home.split(".")[1] in ROOMS, f"{module} uses {home}"
+    assert n_kernels > 100
+
+
+def test_kernel_elsewhere_in_the_package_is_refused() -> None:
+    def stray() -> int:
+        return 1
+
+    stray.__module__ = "boulanger_env.render.stray"
+    with pytest.raises(ImportError, match=r"add its folder to ROOMS"):
+        KernelCache(stray)
+    with pytest.raises(ImportError, match=r"boulanger_env.render.stray"):
+        kernel(stray)
