@@ -16,6 +16,8 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f'boulanger needs {error.name}: pip install "boulanger-env[cli]"') from None
 
+from boulanger_env.shown import printable
+
 from .agents import train
 from .app import app
 from .benchmark import bench, compare, label
@@ -48,7 +50,7 @@ def main() -> None:
     except _UsageError as error:
         # In one line, like all other errors; 2 is what shells expect for a command that was not understood.
         command = error.ctx.command_path if error.ctx else "boulanger"
-        typer.echo(f"Error: {error.format_message()} ({command} --help)", err=True)
+        typer.echo(f"Error: {printable(error.format_message())} ({command} --help)", err=True)
         sys.exit(2)
     except typer.Abort:
         sys.exit(130)

@@ -59,7 +59,7 @@ def train(
         n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen
     )
     folder = output or Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}")
-    console = Console()
+    console = Console(markup=False, emoji=False)  # it says names of files
     try:
         results = training.train(settings, folder, say=console.print, progress_bar=console.is_terminal)
     except KeyboardInterrupt:

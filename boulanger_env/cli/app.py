@@ -12,6 +12,9 @@ from typer.core import TyperGroup
 from boulanger_env.game import BoulangerError
 from boulanger_env.game.cards import SUIT_SYMBOLS
 from boulanger_env.render.ansi import color_by_default
+from boulanger_env.shown import printable
+
+_LONGEST_ERROR = 2000
 
 # The extra that brings a library which only some commands need.
 _EXTRAS = {
@@ -51,7 +54,8 @@ class _Commands(TyperGroup):
 
 def fail(message: str) -> NoReturn:
     """End the command with one line on the error output."""
-    typer.echo("Error: " + " ".join(message.splitlines()), err=True)
+    # Many messages quote a file or an argument.
+    typer.echo("Error: " + printable(" ".join(message.splitlines()), _LONGEST_ERROR), err=True)
     raise typer.Exit(1)
 
 

@@ -23,10 +23,11 @@ Nothing in a file is run or unpickled, and all of it is checked: a replay that w
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.html import Annotation
+from boulanger_env.strict_json import parse
 
 from .parts import ReplayError, begin, origin
 from .replay import Replay
@@ -72,13 +73,11 @@ def read(text: str) -> Replay:
         ReplayError: it is none, or an episode that cannot have gone so; the message names the step.
     """
     try:
-        return _read(json.loads(text, parse_constant=_no_number))
+        return _read(parse(text))
     except BoulangerError as error:
         # Some messages quote what was given, which may be long.
         said = str(error)
         raise ReplayError(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...") from None
-    except (ValueError, RecursionError) as error:
-        raise ReplayError(f"it is not JSON: {error}") from None
 
 
 def _read(content: Any) -> Replay:
@@ -118,7 +117,3 @@ def _list(value: Any, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise ReplayError(f"the {what} are not a list")
     return value
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number there")

@@ -16,6 +16,7 @@ from boulanger_env.game.errors import IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import Annotation, episode, in_frame, render_html
+from boulanger_env.shown import printable
 
 from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
 
@@ -167,7 +168,7 @@ need A
         """Where it began, the actions, ten a line, and how it ended."""
         words = self.notation()
         head = " · ".join(
-            filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", _shown(self.agent)])
+            filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", printable(self.agent)])
         )
         lines = [" ".join(words[i : i + 10]) for i in range(0, len(words), 10)]
         end = f"{_standing(self.outcome)}: {self.end.cards_home} cards home, score {self.end.score}, {len(words)} moves"
@@ -247,11 +248,6 @@ def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
     for step in walk(start, ids):
         end = step.game
     return Replay(start, ids, end.outcome, agent=agent)
-
-
-def _shown(text: str) -> str:
-    """A text from a file, on one line and without what a terminal obeys: control characters, marks of direction."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _standing(outcome: str | None) -> str:

@@ -1,0 +1,33 @@
+"""Text that came from a file, a name or a command line, as it is shown: what a terminal, Markdown or TeX would obey is
+escaped. HTML has the standard library's ``html.escape``, rich its ``Text``."""
+
+from __future__ import annotations
+
+LONGEST_NAME = 60
+
+# By backslash where Markdown's dialects agree on that, else as the entity, which all of them read.
+_MARKDOWN = {c: f"\\{c}" for c in r"\`*_[]~$|"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def printable(text: str, longest: int | None = None) -> str:
+    r"""A text on one line, without what a terminal obeys: control characters, marks of direction, half characters.
+
+    Args:
+        text: anything.
+        longest: cut it to so many characters, the last one being an ellipsis.
+
+    >>> printable("a\x1b]0;title\x07\nb"), printable("abcdef", 4)
+    ('a\\x1b]0;title\\x07\\nb', 'abc…')
+    """
+    if longest is not None and len(text) > longest:
+        text = f"{text[: longest - 1]}…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def in_markdown(text: str) -> str:
+    r"""A text as Markdown shows it, within a line or a table's cell: it must not begin a line.
+
+    >>> in_markdown("a|b <i> $x$ _mine_")
+    'a\\|b &lt;i&gt; \\$x\\$ \\_mine\\_'
+    """
+    return "".join(_MARKDOWN.get(c, c) for c in printable(text))
