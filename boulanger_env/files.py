@@ -1,39 +1,132 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, wherever their path leads, and files that are found in a folder."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import secrets
-from collections.abc import Callable
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a UTF-8 text file; an earlier one is replaced only once the new one is complete.
+    """Write a UTF-8 text file as :func:`write_with` does.
 
     Raises:
         OSError: it cannot be written; an earlier file is left as it was.
     """
-
-    def write(partial: Path) -> None:
-        with open(partial, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-
-    write_with(path, write)
+    write_with(path, lambda partial: partial.write_bytes(text.encode()))
 
 
 def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let ``write`` make a file beside ``path``, with the same ending, and move it there once it is complete."""
-    target = Path(path)
-    partial = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
+    """Let ``write`` make a file under another name, and put it where ``path`` leads once it is complete.
+
+    A regular file is replaced, with its permissions kept; a symbolic link stays, and its target is replaced; a device,
+    a pipe or an open file such as ``/dev/stdout`` is written to.
+
+    Args:
+        path: the file that is wanted.
+        write: makes a file with the name it is given, which ends in ``.tmp``, so that no reader takes a half-written
+            one for a whole one.
+
+    Raises:
+        OSError: it cannot be written; an earlier file is left as it was. The error names ``path``.
+    """
+    asked = os.fspath(path)
+    place = _followed(asked)
+    before = _status(asked)
+    if before and stat.S_ISDIR(before.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "a folder is in the way", asked)
+    if _is_open_file(place) or (before and not stat.S_ISREG(before.st_mode)):
+        with tempfile.TemporaryDirectory() as folder:
+            partial = Path(folder, "whole.tmp")
+            with _named(partial, asked):
+                write(partial)
+                with open(partial, "rb") as whole, _opened(place) as out:
+                    shutil.copyfileobj(whole, out)
+        return
+    if before and not os.access(place, os.W_OK):
+        # Renaming would not ask.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), asked)
+    # Short, so that it is legal beside any name that is.
+    partial = Path(place).with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        write(partial)
-        os.replace(partial, target)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename == os.fspath(partial):
-            # The name that was asked for says more.
-            error.filename, error.filename2 = os.fspath(target), None
+        with _named(partial, asked):
+            write(partial)
+            with open(partial, "rb+") as whole:
+                os.fsync(whole.fileno())
+            if before:
+                _take_over(partial, before)
+            os.replace(partial, place)
+    except BaseException:
         partial.unlink(missing_ok=True)
+        raise
+
+
+def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:
+    """The files in a folder that match a pattern, by name, without hidden ones and those in hidden folders."""
+    return sorted(
+        path
+        for path in Path(folder).glob(pattern)
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not path.is_dir()
+    )
+
+
+def _status(path: str) -> os.stat_result | None:
+    """What lies at the end of a path's links, or None."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _followed(path: str) -> str:
+    """The path at the end of symbolic links, as far as they lead to names: a link to an open file is not followed."""
+    place = os.path.join(os.getcwd(), path)  # abspath would drop what leads through a link and back
+    for _ in range(40):
+        place = os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
+        if _is_open_file(place) or not os.path.islink(place):
+            break
+        place = os.path.join(os.path.dirname(place), os.readlink(place))
+    return place
+
+
+def _is_open_file(place: str) -> bool:
+    return os.path.dirname(place) == "/dev/fd" or place.startswith("/proc/")
+
+
+def _opened(place: str) -> BinaryIO:
+    """A device, a pipe or an open file to write to; one of this process is shared, with the place reached in it."""
+    folder, name = os.path.split(place)
+    if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and name.isdecimal():
+        return os.fdopen(os.dup(int(name)), "wb")
+    # Not open(): that would ask to create it, which systems refuse for another user's pipe.
+    return os.fdopen(os.open(place, os.O_WRONLY), "wb")
+
+
+def _take_over(partial: Path, before: os.stat_result) -> None:
+    """Give a file the owner and the permissions of the one that it replaces."""
+    with contextlib.suppress(OSError, AttributeError):  # another's file, or not a Unix
+        os.chown(partial, before.st_uid, before.st_gid)
+    os.chmod(partial, stat.S_IMODE(before.st_mode))
+
+
+@contextlib.contextmanager
+def _named(partial: Path, asked: str) -> Iterator[None]:
+    """Let errors name the file that was asked for instead of the partial one."""
+    try:
+        yield
+    except Exception as error:
+        hidden = os.fspath(partial)
+        error.args = tuple(arg.replace(hidden, asked) if isinstance(arg, str) else arg for arg in error.args)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.strerror = str(error.strerror).replace(hidden, asked)
+            if error.filename in (None, hidden):
+                error.filename = asked
+                del error.filename2  # None would be shown
         raise

@@ -13,7 +13,7 @@ from pathlib import Path
 from boulanger_env.benchmark import Results, evaluate
 from boulanger_env.benchmark.report import markdown_table, results_table
 from boulanger_env.deals import load
-from boulanger_env.files import write_text
+from boulanger_env.files import files_in, write_text
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "leaderboard"
@@ -53,7 +53,7 @@ def play() -> None:
 
 def results(name: str) -> list[Results]:
     """The runs on a set, from the weakest to the strongest."""
-    runs = [Results.load(file) for file in sorted((FOLDER / name).glob("*.jsonl"))]
+    runs = [Results.load(file) for file in files_in(FOLDER / name, "*.jsonl")]
     return sorted(
         runs, key=lambda run: (run.summary.win_rate.value, run.summary.cards_home.value, run.policy)
     )

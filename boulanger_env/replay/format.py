@@ -32,7 +32,9 @@ from boulanger_env.strict_json import parse
 from .parts import ReplayError, begin, origin
 from .replay import Replay
 
-FORMAT = "boulanger-env replay 1"
+KIND = "boulanger-env replay"
+"""What the format of every version begins with."""
+FORMAT = f"{KIND} 1"
 
 _ORIGIN = {"code", "board", "n_cells", "before"}
 _REQUIRED = {"format", "actions", "outcome", "score", "cards_home"}

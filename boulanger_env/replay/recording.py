@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
+from boulanger_env.files import files_in
 from boulanger_env.game.errors import BoulangerError
 
+from .format import KIND
+from .parts import ReplayError
 from .replay import Replay
 
 Games = str | int
@@ -39,20 +43,42 @@ def file_name(number: int, code: str | None) -> str:
 
 def next_number(folder: str | os.PathLike[str]) -> int:
     """The number after those of the files in a folder."""
-    found = (re.match(r"(\d{6,})-.*\.json$", path.name) for path in Path(folder).glob("*.json"))
+    found = (re.match(r"(\d{6,})-.*\.json$", path.name) for path in files_in(folder, "*.json"))
     return max((int(match[1]) for match in found if match), default=0)
 
 
 def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
     """The replays of a file, or of all ``.json`` files in a folder and those in it, in the order of their names.
 
+    In a folder, hidden files are passed over, and JSON of another kind, such as the results that ``train`` writes.
+
     Raises:
-        ReplayError: a file is no replay.
+        ReplayError: a file is not a replay.
         BoulangerError: the folder has none.
         OSError: it cannot be read.
     """
     given = Path(path)
-    paths = sorted(given.rglob("*.json")) if given.is_dir() else [given]
-    if not paths:
-        raise BoulangerError(f"there is no .json file in {given}")
-    return [(one, Replay.load(one)) for one in paths]
+    if not given.is_dir():
+        return [(given, Replay.load(given))]
+    found = []
+    for one in files_in(given, "**/*.json"):
+        try:
+            found.append((one, Replay.load(one)))
+        except ReplayError:
+            if not _is_of_another_kind(one):
+                raise
+    if not found:
+        raise BoulangerError(f"there is no replay, a .json file, in {given}")
+    return found
+
+
+def _is_of_another_kind(path: Path) -> bool:
+    """Whether a file is whole, and neither says nor looks as if it were a replay; a damaged one is no such file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(content, dict):
+        return True
+    kind = content.get("format")
+    return not kind.startswith(KIND) if isinstance(kind, str) else "actions" not in content
