@@ -309,7 +309,7 @@ def test_a_bad_file_is_one_line(folder: Path, tmp_path: Path) -> None:
     assert "1.json is no replay: step " in run(folder)
     assert "No such file" in run(tmp_path / "nowhere.json")
     (tmp_path / "empty").mkdir()
-    assert "no .json file" in run(tmp_path / "empty")
+    assert "there is no replay, a .json file" in run(tmp_path / "empty")
     assert "--gif shows one game, and these are 2" in run(
         folder / "deeper", folder / "deeper", "--gif", "x.gif"
     )
