@@ -21,6 +21,7 @@ from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.moves import TO_CELL, TO_FOUNDATION
 from boulanger_env.render import render_ansi
 from boulanger_env.render.ansi import CLEAR_SCREEN
+from boulanger_env.texts import decode, read_text
 
 PROMPT = "move (h: help): "
 
@@ -240,11 +241,9 @@ def read_board(path: Path, n_cells: int) -> Game:
         BoulangerError: it is no text board.
         OSError: the file cannot be read.
     """
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
-        return Game.from_text(text, n_cells)
-    except UnicodeDecodeError:
-        raise BoulangerError(f"{path} is not a text file in UTF-8") from None
+    if str(path) != "-":
+        return Game.from_text(read_text(path), n_cells)
+    return Game.from_text(decode(sys.stdin.buffer.read(), "standard input"), n_cells)
 
 
 def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = False) -> None:

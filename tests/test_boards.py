@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracle import CARD, NAMES, PARENT, Oracle
-from walks import random_code, random_endgame, random_move
+from walks import DATA, random_code, random_endgame, random_move
 
 from boulanger_env import BoulangerError, Game, IllegalMoveError, InvalidBoardError
 
@@ -95,6 +96,14 @@ SAME = {
     "other order of suits": lambda text: text.replace("H-0 C-2 D-A S-0", "S-0 D-A C-2 H-0"),
     "empty suits left out": lambda text: text.replace("H-0 C-2 D-A S-0", "C-2 D-A"),
     "last cells left out": lambda text: text.replace("3D - 9C -", "3D - 9C"),
+    "Foundation and Freecell": lambda text: text.replace("Foundations:", "Foundation:").replace(
+        "Freecells:", "Freecell:"
+    ),
+    "Found": lambda text: text.replace("Foundations:", "Found:"),
+    "Decks": lambda text: text.replace("Foundations:", "Decks:"),
+    "Deck": lambda text: text.replace("Foundations:", "deck:"),
+    "stars for empty cells": lambda text: text.replace("3D - 9C -", "3D * 9C *"),
+    "a byte order mark": lambda text: f"\ufeff{text}",
     "by their places": lambda text: text.replace("Freecells: 3D - 9C -", "Freecells:  3D      9C    "),
     "by their places, cut": lambda text: text.replace("Freecells: 3D - 9C -", "Freecells:  3D      9C"),
 }
@@ -130,6 +139,72 @@ def test_cells_by_their_places(written: str, cells: str) -> None:
 def test_empty_cells(header: str) -> None:
     assert Game.from_text(f"{header}\n{PLAIN}") == DEAL_1
     assert Game.from_text(f"Founds: H-0 C-0 D-0 S-0\n{header}\n{PLAIN}") == DEAL_1
+
+
+ENDGAME = """\
+Founds: H-8 C-9 D-9 S-9
+FC: - - KS -
+KH QH JH TH 9H
+KD
+
+KC QC JC TC
+
+QD JD TD
+
+QS JS TS
+"""
+
+
+def test_blank_lines_are_empty_columns_where_they_make_it_eight() -> None:
+    """So PySolFC writes an empty column."""
+    game = Game.from_text(ENDGAME)
+    assert [len(column) for column in game.columns] == [5, 1, 0, 4, 0, 3, 0, 3]
+    colons = ENDGAME.replace("\n\n", "\n:\n")
+    assert Game.from_text(colons) == Game.from_text(colons.replace("\n", "\n\n")) == game
+    # A first column too, and not what stands before the board, between its headers or after it.
+    first = ENDGAME.replace("KH QH JH TH 9H\nKD\n", "\nKH QH JH TH 9H KD\n")
+    assert Game.from_text(f"\n\n{first}\n\n".replace("\nFC", "\n\nFC")).columns[:2] == (
+        (),
+        (*game.columns[0], CARD["KD"]),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ENDGAME.replace("KD\n\n", "KD\n"),
+        ENDGAME.replace("KD\n\n", "KD\n") + "\n",
+        ENDGAME.replace("KD\n\n", "KD\n\n\n"),
+        ENDGAME.replace("KD\n\n", "KD\n:\n") + "\n:\n",
+    ],
+)
+def test_blank_lines_that_do_not_make_it_eight(text: str) -> None:
+    with pytest.raises(
+        InvalidBoardError, match=r"columns given: a board has 8 \(write an empty one as ':'\)"
+    ):
+        Game.from_text(text)
+
+
+def test_boards_that_fc_solve_prints() -> None:
+    """Every position of its solutions, also with the other names that it reads."""
+    for path in sorted((DATA / "peer_text").glob("*.txt")):
+        n_cells = int(path.name[4])
+        # Each position stands between two rows of signs or words.
+        texts = re.findall(r"^Foundations:.*\n(?:Freecells:.*\n)(?::.*\n)+", path.read_text(), re.MULTILINE)
+        games = [Game.from_text(text, n_cells) for text in texts]
+        assert len(games) > 50
+        assert games[0] == Game.from_code(f"MS-C{n_cells}-{int(path.stem.split('_')[-1])}")
+        assert games[-1].is_won
+        for text, game in zip(texts, games, strict=True):
+            stars = text.replace("Foundations:", "Decks:").replace("Freecells:", "Freecell:")
+            assert Game.from_text(stars, n_cells) == Game.from_text(str(game), n_cells) == game
+
+
+def test_a_long_word_is_not_quoted_whole() -> None:
+    for text in ("x" * 10**6, f"Founds: {'x' * 10**6}", f"FC: {'x' * 10**6}"):
+        with pytest.raises(InvalidBoardError) as caught:
+            Game.from_text(text)
+        assert len(str(caught.value)) < 200
 
 
 def test_a_won_board() -> None:

@@ -344,7 +344,7 @@ def test_a_board_from_a_file(tmp_path: Path) -> None:
     assert open_session(board=board, n_cells=2).game.n_cells == 2
     board.write_text("7H 8H\n")
     assert "columns" in error("play", "--board", str(board))
-    board.write_bytes(b"\xff\xfe")
+    board.write_bytes(b"\xff\x00")
     assert "not a text file" in error("play", "--board", str(board))
     assert "nowhere.txt: No such file" in error("play", "--board", str(tmp_path / "nowhere.txt"))
 

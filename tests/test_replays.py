@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from recorded import lost, won
 from walks import peer_games
@@ -131,15 +132,72 @@ def test_a_board_that_only_claims_a_code() -> None:
     assert "code" not in content(replay_of(game, []))
 
 
-def test_a_game_whose_history_has_run_over() -> None:
+def game_with_a_long_past() -> tuple[Game, Move]:
+    """A game of more than 100 moves, one move before it is won, and that move."""
     solved = next(game for game in peer_games() if len(game["moves"]) > 101)
     game = Game.from_code(solved["code"])
     for move in solved["moves"][:-1]:
         game.push(Move(*move))
-    replay = replay_of(game, [Move(*solved["moves"][-1]).id])
+    return game, Move(*solved["moves"][-1])
+
+
+def test_a_game_whose_history_has_run_over() -> None:
+    """Undo reaches back 100 moves; the score and number of those before are in the file."""
+    game, last = game_with_a_long_past()
+    replay = replay_of(game, [last.id])
     found = content(replay)
     assert (len(found["before"]), "code" in found, replay.outcome) == (100, False, "won")
-    assert Replay.from_json(replay.to_json()) == replay
+    first = game.copy()
+    for _ in range(100):
+        first.undo()
+    assert (found["score_before"], found["moves_before"]) == (first.score, first.moves)
+    assert first.score > 0
+    again = Replay.from_json(replay.to_json())
+    assert again == replay
+    for one in (replay, again):
+        assert (one.start.score, one.start.moves) == (game.score, game.moves)
+        assert (one.end.score, one.end.moves) == (game.score + 10, game.moves + 1)
+
+
+def test_an_episode_from_a_long_game_counts_as_its_environment() -> None:
+    game, _ = game_with_a_long_past()
+    env = BoulangerEnv(allow_undo=True)
+    env.reset(options={"game": game})
+    actions = (780,) * 102
+    rewards = tuple(env.step(action)[1] for action in actions)
+    replay = Replay(game, actions, None, rewards, {"allow_undo": True})
+    for one in (replay, Replay.from_json(replay.to_json())):
+        assert (one.end.score, one.end.moves) == (env.game.score, env.game.moves)
+
+
+def test_points_before_a_whole_deal() -> None:
+    """A game can come back to its deal with points: its code says where the cards lie, not what was scored."""
+    deal = Game.from_code("MS-C4-11")
+    game = deal.copy()
+    for _ in range(60):
+        for text in ("1a", "a1"):
+            game.push(game.parse_move(text))
+    assert game == deal
+    replay = Replay.from_json(replay_of(game, []).to_json())
+    assert (replay.end.score, replay.end.moves) == (game.score, game.moves) == (300, 120)
+    assert content(replay)["code"] == deal.code
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_rewards_and_actions_may_be_arrays(kind: Any) -> None:
+    """One zero is a reward, and not nothing."""
+    game = Game.from_code("MS-C4-1")
+    settings = {"reward": "score"}
+    for actions, rewards in (([733], [0]), ([733, 733, 741], [0, 0, 10])):
+        plain = Replay(game, tuple(actions), None, tuple(rewards), settings)
+        given = Replay(game, np.array(actions), None, np.array(rewards, kind), settings)  # type: ignore[arg-type]
+        assert given == plain
+        assert given.to_json() == plain.to_json()
+    for wrong in (np.array([[0]]), np.array([True]), np.array([np.nan]), np.array(["0"])):
+        with pytest.raises(ReplayError, match=r"reward 1: .* is not a finite number"):
+            Replay(game, (733,), None, wrong, settings)  # type: ignore[arg-type]
+    empty = np.array([])
+    assert Replay(game, empty, None, empty, settings, annotations=empty).actions == ()  # type: ignore[arg-type]
 
 
 # -- what is refused --------------------------------------------------------------------------------------------
@@ -175,6 +233,13 @@ def test_a_game_whose_history_has_run_over() -> None:
         (lambda c: c.update(agent=5), "agent 5 is not a text"),
         (lambda c: c.update(player="me"), "key 'player' is unknown"),
         (lambda c: c.update(format="boulanger-env replay 2"), "its format is 'boulanger-env replay 1'"),
+        (lambda c: c.update(score_before=5), "score_before is 5: 0 moves bring a multiple of 5 from 0 to 0"),
+        (lambda c: c.update(moves_before=2, score_before=12), "score_before is 12: 2 moves bring"),
+        (lambda c: c.update(moves_before=2, score_before=25), "score_before is 25: 2 moves bring"),
+        (lambda c: c.update(moves_before=-1), "moves_before is -1"),
+        (lambda c: c.update(moves_before=10**9), "moves_before is 1000000000"),
+        (lambda c: c.update(moves_before=True), "moves_before is True"),
+        (lambda c: c.update(moves_before=2, score_before=5), "the score is 550, not 545"),
         (lambda c: c.update(before=[736]), "earlier move 1 of 1: 1h is not legal"),
         (lambda c: c.update(before=[780]), "earlier move 1 of 1: nothing to undo"),
         (lambda c: c.update(before=[733, 780]), "earlier move 2 of 2: undo is no move"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError
 from boulanger_env.game.state import CELL_COUNTS
+from boulanger_env.texts import read_text
 
 from . import builtin
 from .codes import SCHEMES, parse_code
@@ -171,23 +173,17 @@ class DealSet:
     def _read(cls, path: Path) -> DealSet:
         name, codes = path.stem, []
         labels: list[tuple[bool, int, int]] = []
-        try:
-            with open(path, encoding="utf-8-sig") as lines:
-                for number, line in enumerate(lines, 1):
-                    if line.startswith(_NAME_LINE):
-                        name = line[len(_NAME_LINE) :].strip() or name
-                    code, *label = line.split("#", 1)[0].split(maxsplit=1)[:2] or [""]
-                    if not code:
-                        continue
-                    try:
-                        codes.append(str(parse_code(code)))
-                        labels += [read_label(text.strip()) for text in label]
-                    except BoulangerError as error:
-                        raise InvalidCodeError(f"{path}, line {number}: {error}") from None
-        except UnicodeDecodeError:
-            raise BoulangerError(
-                f"{path} is not a text file in UTF-8; a deal file has a game code a line"
-            ) from None
+        for number, line in enumerate(io.StringIO(read_text(path), newline=None), 1):
+            if line.startswith(_NAME_LINE):
+                name = line[len(_NAME_LINE) :].strip() or name
+            code, *label = line.split("#", 1)[0].split(maxsplit=1)[:2] or [""]
+            if not code:
+                continue
+            try:
+                codes.append(str(parse_code(code)))
+                labels += [read_label(text.strip()) for text in label]
+            except BoulangerError as error:
+                raise InvalidCodeError(f"{path}, line {number}: {error}") from None
         if not codes:
             raise InvalidCodeError(f"{path} holds no game codes; a deal file has a game code a line")
         if len(labels) not in (0, len(codes)):

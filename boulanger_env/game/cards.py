@@ -74,6 +74,6 @@ def parse_card(text: str) -> int:
     # Some letters outside ASCII turn into A-Z in upper case.
     if card is None or not text.isascii():
         raise InvalidBoardError(
-            f"{text!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, such as TD"
+            f"{text[:40]!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, such as TD"
         )
     return card

@@ -137,10 +137,12 @@ class Game:
 
     @classmethod
     def from_text(cls, board: str, n_cells: int = 4) -> Game:
-        """Read a text board, as ``print(game)`` and FreeCell solvers write it.
+        """Read a text board, as ``print(game)`` and FreeCell solvers (fc-solve, PySolFC) write it.
 
-        Optional ``Foundations:`` (``Founds:``) and ``Freecells:`` (``FC:``) lines, then one column a line, last
-        card on top, an empty one as ``:``; lines that start with ``#`` are skipped.
+        Optional ``Foundations:`` (``Foundation:``, ``Founds:``, ``Found:``, ``Decks:``, ``Deck:``) and ``Freecells:``
+        (``Freecell:``, ``FC:``) lines, then one line per column, last card on top. An empty cell is ``-`` or ``*``, an
+        empty column ``:``, or a blank line before another column where only that makes it 8 columns. Lines that
+        start with ``#`` are skipped.
 
         Raises:
             InvalidBoardError: a line that cannot be read (named by its number), or no position of the game.

@@ -1,10 +1,12 @@
 """Boards as text, as FreeCell solvers write them.
 
-Optional ``Foundations:`` and ``Freecells:`` lines, then one column a line, last card on top::
+Optional ``Foundations:`` and ``Freecells:`` lines, then one line per column, last card on top::
 
     Foundations: H-0 C-2 D-A S-K
     Freecells: KS - 9C
     : 5H 3C
+
+The other names of these two lines are those that fc-solve and PySolFC read and write.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
 # The suits in the order in which solvers write foundations.
 _FOUNDATION_ORDER = "HCDS"
 _FOUNDATION_RANKS = {"0": 0, **{rank: i + 1 for i, rank in enumerate(RANKS)}, "10": 10}
-_HEADER = re.compile(r"(foundations|founds|freecells|fc)\s*:", re.IGNORECASE)
+_HEADER = re.compile(r"(?:(foundations?|founds?|decks?)|freecells?|fc)\s*:", re.IGNORECASE)
+_EMPTY_CELLS = ("-", "*")
 _CELL_WIDTH = 4
+_SHOWN = 40
+"""Characters of a word that an error quotes."""
 
 Position = tuple[list[list[int]], list[int], list[int]]
 
@@ -92,6 +97,9 @@ def _names(cards: Iterable[int]) -> str:
 def read_board(text: str, n_cells: int) -> Position:
     """Read a text board into ``(columns, cells, foundations)``, without checking that it is complete.
 
+    Blank lines mean nothing when 8 columns are there without them. When fewer are, and they make it 8, those before a
+    column are empty columns: so PySolFC writes them.
+
     Raises:
         InvalidBoardError: a line that cannot be read, named by its number.
     """
@@ -100,24 +108,31 @@ def read_board(text: str, n_cells: int) -> Position:
     check_n_cells(n_cells)
     text = text.removeprefix("\ufeff")
     columns: list[list[int]] = []
+    with_blanks: list[list[int]] = []
     headers: dict[str, list[int]] = {}
-    # Blank lines and comments mean nothing: an empty column is written as ':'.
+    blanks = 0
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
+        if not line.strip():
+            blanks += bool(columns or headers)
+            continue
+        if line.lstrip().startswith("#"):
             continue
         try:
             header = _HEADER.match(line.strip())
             if header is None:
                 columns.append([parse_card(name) for name in line.strip().removeprefix(":").split()])
-                continue
-            rest = line.rstrip("\r\n").split(":", 1)[1]
-            is_foundations = header[1].lower().startswith("found")
-            name = "foundations" if is_foundations else "cells"
-            if name in headers:
-                raise InvalidBoardError(f"a second line for the {name}: one is enough")
-            headers[name] = _read_foundations(rest) if is_foundations else _read_cells(rest, n_cells)
+                with_blanks += [[] for _ in range(min(blanks, N_COLUMNS))] + columns[-1:]
+            else:
+                rest = line.rstrip("\r\n").split(":", 1)[1]
+                name = "foundations" if header[1] else "cells"
+                if name in headers:
+                    raise InvalidBoardError(f"a second line for the {name}: one is enough")
+                headers[name] = _read_foundations(rest) if header[1] else _read_cells(rest, n_cells)
         except InvalidBoardError as error:
             raise InvalidBoardError(f"line {number}: {error}") from None
+        blanks = 0
+    if len(columns) < N_COLUMNS == len(with_blanks):
+        columns = with_blanks
     return columns, headers.get("cells", [0] * n_cells), headers.get("foundations", [0] * 4)
 
 
@@ -127,7 +142,7 @@ def _read_foundations(text: str) -> list[int]:
         suit, _, rank = item.partition("-")
         if suit not in ranks or rank not in _FOUNDATION_RANKS:
             raise InvalidBoardError(
-                f"{item!r} is not a foundation: write a suit and its top rank, such as H-0 or S-K"
+                f"{item[:_SHOWN]!r} is not a foundation: write a suit and its top rank, such as H-0 or S-K"
             )
         if ranks[suit] >= 0:
             raise InvalidBoardError(f"foundation {suit} is given twice")
@@ -137,7 +152,7 @@ def _read_foundations(text: str) -> list[int]:
 
 def _read_cells(text: str, n_cells: int) -> list[int]:
     names = text.split()
-    if "-" not in names:
+    if not set(names) & set(_EMPTY_CELLS):
         # Solvers leave an empty cell blank, four characters wide: that tells which cell a card is in.
         text = text.rstrip()
         fields = [text[i : i + _CELL_WIDTH] for i in range(0, len(text), _CELL_WIDTH)]
@@ -145,7 +160,7 @@ def _read_cells(text: str, n_cells: int) -> list[int]:
             names = [field.strip() or "-" for field in fields[:n_cells]] + " ".join(fields[n_cells:]).split()
     if len(names) > n_cells:
         raise InvalidBoardError(f"{len(names)} cells are given, but this game has {n_cells}")
-    cells = [0 if name == "-" else parse_card(name) for name in names]
+    cells = [0 if name in _EMPTY_CELLS else parse_card(name) for name in names]
     return cells + [0] * (n_cells - len(cells))
 
 

@@ -1,21 +1,22 @@
 """A replay as text: one JSON object, a key a line.
 
-==============  ===================================================================================================
-key             content
-==============  ===================================================================================================
-``format``      ``"boulanger-env replay 1"``
-``code``        the game's code; or ``board``, a text board, with ``n_cells``
-``before``      ids of the moves that had been played when the episode began, if any: undo reaches back into them
-``agent``       who played, if that is known
-``settings``    the environment's keywords, if it was an episode of one
-``actions``     action ids, 780 = undo
-``rewards``     one for each action, with ``settings`` only
-``outcome``     ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or null: it was left
-``score``       at the end, by the app's count
-``cards_home``  at the end
-``annotations``    for each action null or what the agent thought: ``choices`` (pairs of action and probability, the
-                likeliest first), ``value``, ``note``, each only if there is one
-==============  ===================================================================================================
+================  =================================================================================================
+key               content
+================  =================================================================================================
+``format``        ``"boulanger-env replay 1"``
+``code``          the game's code; or ``board``, a text board, with ``n_cells``
+``score_before``  of that code or board, with ``moves_before``, if moves led to it that undo cannot reach
+``before``        ids of the moves from there to where the episode began, if any: undo reaches back into them
+``agent``         who played, if that is known
+``settings``      the environment's keywords, if it was an episode of one
+``actions``       action ids, 780 = undo
+``rewards``       one for each action, with ``settings`` only
+``outcome``       ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or null: it was left
+``score``         at the end, by the app's count
+``cards_home``    at the end
+``annotations``   for each action null or what the agent thought: ``choices`` (pairs of action and probability, the
+                  likeliest first), ``value``, ``note``, each only if there is one
+================  =================================================================================================
 
 Nothing in a file is run or unpickled, and all of it is checked: a replay that was changed or cut is refused.
 """
@@ -36,7 +37,7 @@ KIND = "boulanger-env replay"
 """What the format of every version begins with."""
 FORMAT = f"{KIND} 1"
 
-_ORIGIN = {"code", "board", "n_cells", "before"}
+_ORIGIN = {"code", "board", "n_cells", "score_before", "moves_before", "before"}
 _REQUIRED = {"format", "actions", "outcome", "score", "cards_home"}
 _OPTIONAL = {"agent", "settings", "rewards", "annotations"}
 _LONGEST = 500

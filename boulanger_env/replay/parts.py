@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
+from numbers import Real
 from typing import Any
 
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO, action_id
+from boulanger_env.game.state import MOVES, SCORE
 from boulanger_env.game.walk import walk
 from boulanger_env.render.html import Annotation
 
@@ -17,14 +19,24 @@ class ReplayError(BoulangerError):
     """Something that is no replay, or an episode that cannot have gone so; the message names the step."""
 
 
+_MOST_MOVES = 10**8
+"""More than any game has; with their points they fit the counters of a state."""
+
+
 def origin(start: Game) -> dict[str, Any]:
-    """How a game began, as files hold it: a code or a board, and the moves since then that undo can take back."""
+    """How a game began, as files hold it.
+
+    A code or a board, the moves since then that undo can take back, and the score and the number of moves before
+    those, if there were any: undo reaches back over 100 moves, and a game can have had more.
+    """
     first, before = start.copy(), []
     while first.last_move is not None:
         before.append(first.undo().id)
     found: dict[str, Any] = {"board": str(first), "n_cells": first.n_cells}
     if first.code and first == Game.from_code(first.code):
         found = {"code": first.code}
+    if first.score or first.moves:
+        found |= {"score_before": first.score, "moves_before": first.moves}
     return {**found, "before": before[::-1]} if before else found
 
 
@@ -42,6 +54,14 @@ def begin(found: Mapping[str, Any]) -> Game:
         game = Game.from_text(found["board"], found["n_cells"])
     else:
         raise ReplayError("it has neither a code nor a board with its n_cells")
+    score, moves = (found.get(f"{name}_before", 0) for name in ("score", "moves"))
+    if type(moves) is not int or not 0 <= moves <= _MOST_MOVES:
+        raise ReplayError(f"moves_before is {moves!r}: it must be a whole number from 0 to {_MOST_MOVES}")
+    if type(score) is not int or not 0 <= score <= 10 * moves or score % 5:
+        raise ReplayError(
+            f"score_before is {score!r}: {moves} moves bring a multiple of 5 from 0 to {10 * moves}"
+        )
+    game._counters[[SCORE, MOVES]] = score, moves
     before = [*numbered(found.get("before", []), "earlier move", as_action)]
     for i, step in enumerate(walk(game, before)):
         if step.error or step.action == UNDO:
@@ -54,10 +74,11 @@ def number(value: Any) -> float:
     """A finite number as a float.
 
     Raises:
-        ReplayError: it is none.
+        ReplayError: it is not one.
     """
     try:
-        if isinstance(value, bool) or not isfinite(value):
+        # NumPy's numbers are Real too, its bool is not.
+        if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value):
             raise TypeError
         return float(value)
     except (TypeError, OverflowError):

@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isclose
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from boulanger_env.envs import BoulangerEnv
 from boulanger_env.envs.stepping import OUTCOMES
 from boulanger_env.files import write_text
-from boulanger_env.game.errors import IllegalMoveError
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import Annotation, episode, in_frame, render_html
 from boulanger_env.shown import printable
+from boulanger_env.texts import read_text
 
 from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
 
@@ -79,7 +79,7 @@ need A
 
         if not isinstance(self.start, Game):
             raise ReplayError(f"start is {self.start!r}, it must be a Game")
-        # The score of moves that the history no longer holds is not kept: a file could not hold it either.
+        # A file holds no more of a game than this.
         put("start", begin(origin(self.start)))
         put("actions", tuple(numbered(self.actions, "action", as_action)))
         if self.outcome not in OUTCOMES:
@@ -98,7 +98,7 @@ need A
                 raise ReplayError("rewards without settings: nothing says what an action brings")
             end = self._play_by_the_rules()
         else:
-            put("rewards", tuple(numbered(self.rewards or (), "reward", number)))
+            put("rewards", tuple(numbered(() if self.rewards is None else self.rewards, "reward", number)))
             env = self._environment()
             put("settings", env._settings.episode_keywords())
             end = self._play_in(env)
@@ -210,9 +210,8 @@ need A
             OSError: it cannot be read.
         """
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
-        except ValueError as error:
-            # What is not UTF-8 is a ValueError, as are all errors of this package.
+            return cls.from_json(read_text(path))
+        except BoulangerError as error:
             raise ReplayError(f"{os.fspath(path)} is no replay: {error}") from None
 
     # -- to look at -------------------------------------------------------------------------------------------
