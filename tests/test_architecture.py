@@ -17,7 +17,7 @@ PACKAGE = ROOT / "boulanger_env"
 # From the rules up to the command line: a part imports only from parts above it in this list, and from itself.
 LAYERS = [
     {"game"},
-    {"deals", "solver", "render", "files", "shown", "strict_json", "texts"},
+    {"deals", "solver", "render", "files", "processes", "shown", "strict_json", "texts"},
     {"envs", "wrappers", "replay"},
     {"agents", "benchmark", "sb3", "minari", "rllib", "training"},
     {"cli", "play", "play_window", "saves", "__main__"},

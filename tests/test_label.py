@@ -88,7 +88,7 @@ class TestLabel:
         assert label(as_sample("MS-C4-1", 40), pool=Processes(2), shard=10) == label(as_sample("MS-C4-1", 40))
 
     def test_no_workers(self) -> None:
-        with pytest.raises(BoulangerError, match="workers=0"):
+        with pytest.raises(BoulangerError, match="workers is 0"):
             Processes(0)
 
 

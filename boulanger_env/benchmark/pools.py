@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import multiprocessing
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 
 RETRIES = 5
-"""How often a piece is begun anew when the process that works on it dies."""
+"""How often a piece is begun again when the process that works on it dies."""
 
 LOCAL = "local"
 
@@ -38,7 +35,7 @@ class Processes:
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = _checked(workers) or os.cpu_count() or 1
+        self.workers = checked_workers(workers)
 
     def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
         """See ``Pool``.
@@ -50,29 +47,13 @@ class Processes:
             for name, job in jobs.items():
                 yield name, work(*job)
             return
-        left = dict(jobs)
-        for _ in range(RETRIES + 1):
-            try:
-                for name, result in self._run_once(work, left):
-                    del left[name]
-                    yield name, result
-                return
-            except BrokenProcessPool:
-                continue
-        raise BoulangerError(_died(list(left)))
-
-    def _run_once(
-        self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]
-    ) -> Iterator[tuple[str, Any]]:
-        # Not forked: a process that runs threads, as compiled code may, cannot be forked safely.
-        context = multiprocessing.get_context("spawn")
-        executor = ProcessPoolExecutor(min(self.workers, len(jobs)), context, initializer=_leave_ctrl_c)
+        names = list(jobs)
+        workers = min(self.workers, len(jobs))
         try:
-            names = {executor.submit(work, *job): name for name, job in jobs.items()}
-            for future in as_completed(names):
-                yield names[future], future.result()
-        finally:
-            executor.shutdown(cancel_futures=True)
+            for number, result in run_jobs(work, jobs.values(), workers, retries=RETRIES):
+                yield names[number], result
+        except WorkerDiedError as error:
+            raise BoulangerError(_died(names[error.number])) from None
 
 
 class OnRay:
@@ -89,14 +70,14 @@ class OnRay:
 
     def __init__(self, address: str, workers: int | None = None) -> None:
         self.address = address
-        self.workers = _checked(workers)
+        self.workers = None if workers is None else checked_workers(workers)
         try:
             self._ray: Any = importlib.import_module("ray")
         except ModuleNotFoundError:
             raise BoulangerError('this needs ray: pip install "boulanger-env[ray]"') from None
 
     def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
-        """See ``Pool``. A task whose worker dies is begun anew, wherever there is room.
+        """See ``Pool``. A task whose worker dies is begun again, wherever there is room.
 
         Raises:
             BoulangerError: there is no such cluster, or a task's workers died again and again.
@@ -124,7 +105,7 @@ class OnRay:
                 except ray.exceptions.RayTaskError as error:
                     raise error.cause from None
                 except ray.exceptions.RayError as error:
-                    raise BoulangerError(f"{_died([name])} ({error})") from None
+                    raise BoulangerError(f"{_died(name)} ({error})") from None
                 yield name, result
         finally:
             if mine:
@@ -151,19 +132,8 @@ def as_pool(ray: str | None, workers: int | None) -> Pool:
     return Processes(workers) if ray is None else OnRay(ray, workers)
 
 
-def _checked(workers: int | None) -> int | None:
-    if workers is not None and workers < 1:
-        raise BoulangerError(f"workers={workers!r} must be a whole number of at least 1")
-    return workers
-
-
-def _died(names: list[str]) -> str:
+def _died(name: str) -> str:
     return (
-        f"the processes that worked on {', '.join(names[:3])}{' and others' if len(names) > 3 else ''} died "
-        f"{RETRIES + 1} times; what is done is kept, and the same command goes on from there"
+        f"the processes that worked on {name} died {RETRIES + 1} times; what is done is kept, and the same command "
+        "goes on from there"
     )
-
-
-def _leave_ctrl_c() -> None:
-    """Ctrl-C reaches all processes of a terminal; the one that leads them decides."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from boulanger_env.game import BoulangerError, Game
+from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 
 from .solve import MEMORY_LIMIT, Solution, check_limits, solve
 
@@ -30,6 +26,9 @@ def solve_many(
     memory_limit: int = MEMORY_LIMIT,
 ) -> Iterator[Solution]:
     """Solve games one after the other, in several processes.
+
+    The processes end with the iterator, with ``close()`` before its end, and with this process, however that ends.
+    Each takes about a second to start: for fewer than some thousand games, ``workers=1`` is faster.
 
     Args:
         games: games, or game codes; as many as memory need not hold: they are read as they are needed.
@@ -50,10 +49,7 @@ def solve_many(
     >>> [str(solution.status) for solution in solve_many(["MS-C4-1", "MS-C2-1"], workers=1)]
     ['solved', 'unsolvable']
     """
-    if workers is None:
-        workers = os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
-        raise BoulangerError(f"workers is {workers!r}; it must be a whole number from 1 on, or None")
+    workers = checked_workers(workers)
     if isinstance(games, (str, Game)) or not isinstance(games, Iterable):
         raise BoulangerError(f"games are a list of games or codes: [{games!r}], not {games!r}")
     check_limits(node_limit, time_limit, quality, memory_limit)
@@ -73,19 +69,14 @@ def _results(games: Iterable[Game | str], workers: int, work: Any) -> Iterator[S
         for game in source:
             yield from work([game])
         return
-    with ProcessPoolExecutor(workers) as pool:
-        # Only so many chunks are under way that every process has one more waiting.
-        under_way = [pool.submit(work, chunk) for chunk in islice(_chunks(source), 2 * workers)]
-        while under_way:
-            try:
-                solutions = under_way.pop(0).result()
-            except BrokenProcessPool:
-                raise BoulangerError(
-                    f"one of {workers} processes was ended from outside, perhaps because memory ran out: "
-                    "use fewer workers or a lower memory_limit"
-                ) from None
+    try:
+        for _, solutions in run_jobs(work, ((chunk,) for chunk in _chunks(source)), workers, in_order=True):
             yield from solutions
-            under_way.extend(pool.submit(work, chunk) for chunk in islice(_chunks(source), 1))
+    except WorkerDiedError:
+        raise BoulangerError(
+            f"one of {workers} processes was ended from outside, perhaps because memory ran out: "
+            "use fewer workers or a lower memory_limit"
+        ) from None
 
 
 def _chunks(source: Iterator[Game | str]) -> Iterator[list[Game | str]]:

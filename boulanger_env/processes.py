@@ -1,0 +1,264 @@
+"""Work in other processes, which end with the one that asked for it, however that ends.
+
+A worker gets its jobs through a pipe whose other end this process holds alone. When that end closes, be it by a kill,
+the worker's thread that reads there ends the worker, whatever it is doing. Workers start fresh rather than forked, for
+a process with threads, as compiled code may run, cannot be forked safely; and they do not import the caller's script,
+which therefore needs no ``if __name__ == "__main__"``.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from boulanger_env.game.errors import BoulangerError
+
+_AHEAD = 2  # jobs a worker: one under way, and one to go on with at once
+_LOOK_UP = 0.5  # seconds after which a wait is begun again: on Windows, Ctrl-C is not heard before
+
+_Answer = tuple[int, "bytes | None"]
+"""A job's number and its pickled outcome, None if the worker died."""
+
+
+class WorkerDiedError(BoulangerError):
+    """A worker was ended from outside.
+
+    Attributes:
+        number: of the job that it worked on.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"a process that worked on job {number} was ended from outside")
+        self.number = number
+
+
+def checked_workers(workers: object) -> int:
+    """How many processes to use: ``workers``, or one a core for None.
+
+    Raises:
+        BoulangerError: it is not a whole number from 1 on.
+    """
+    if workers is None:
+        return os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+        raise BoulangerError(f"workers is {workers!r}; it must be a whole number from 1 on, or None")
+    return int(workers)
+
+
+def run_jobs(
+    work: Callable[..., Any],
+    jobs: Iterable[tuple[Any, ...]],
+    workers: int,
+    *,
+    in_order: bool = False,
+    retries: int = 0,
+) -> Iterator[tuple[int, Any]]:
+    """Call ``work(*job)`` for each job, in several processes.
+
+    Whoever stops before the end, by an error, Ctrl-C or ``close()``, ends the processes at once.
+
+    Args:
+        work: a function that can be imported by its name.
+        jobs: read as they are needed.
+        workers: processes.
+        in_order: yield in the order of the jobs, instead of the order in which they are done.
+        retries: how often a job is begun again when its process is ended from outside.
+
+    Yields:
+        The job's number, from 0, and its result.
+
+    Raises:
+        WorkerDiedError: a job's process was ended more than ``retries`` times.
+        Exception: what ``work`` raises.
+    """
+    source = enumerate(jobs)
+    under_way: dict[int, bytes] = {}
+    answers: dict[int, bytes] = {}
+    deaths: Counter[int] = Counter()
+    wanted = 0
+    with _Crew(workers) as crew:
+
+        def hand_out(most: int) -> None:
+            for number, job in islice(source, most):
+                under_way[number] = pickle.dumps((work, job))
+                crew.hand_out(number, under_way[number])
+
+        hand_out(_AHEAD * workers)
+        while under_way:
+            number, answer = crew.answer()
+            if answer is None:
+                deaths[number] += 1
+                if deaths[number] > retries:
+                    raise WorkerDiedError(number)
+                crew.hand_out(number, under_way[number])
+                continue
+            del under_way[number]
+            answers[number] = answer
+            if not in_order:
+                wanted = number
+            while wanted in answers:
+                yield wanted, _result(answers.pop(wanted))
+                hand_out(1)
+                wanted += 1
+
+
+def _result(answer: bytes) -> Any:
+    result, error, trace = pickle.loads(answer)
+    if error is not None:
+        raise error from RuntimeError(f"in another process:\n{trace}")
+    return result
+
+
+class _Crew:
+    """The workers of one run, each with a thread of this process that talks to it.
+
+    Args:
+        size: the most workers; they start as there is work.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._tasks: SimpleQueue[tuple[int, bytes] | None] = SimpleQueue()
+        self._answers: SimpleQueue[_Answer] = SimpleQueue()
+        self._members: list[tuple[subprocess.Popen[bytes], Thread]] = []
+
+    def hand_out(self, number: int, job: bytes) -> None:
+        """Have a job done by the next worker that is free."""
+        self._tasks.put((number, job))
+        alive = [member for member in self._members if member[1].is_alive()]
+        if len(alive) < self._size:
+            process = _start()
+            # A daemon: it must not keep an interpreter that ends from ending.
+            thread = Thread(target=_talk, args=(process, self._tasks, self._answers), daemon=True)
+            self._members.append((process, thread))
+            thread.start()
+
+    def answer(self) -> _Answer:
+        """Wait for the next job to be done."""
+        while True:
+            with suppress(Empty):
+                return self._answers.get(timeout=_LOOK_UP)
+
+    def __enter__(self) -> _Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all workers at once."""
+        for process, _thread in self._members:
+            process.kill()
+            self._tasks.put(None)
+        for process, thread in self._members:
+            process.wait()
+            thread.join()
+            for stream in (process.stdin, process.stdout):
+                assert stream is not None
+                with suppress(OSError):  # what was not sent cannot be
+                    stream.close()
+
+
+def _talk(
+    process: subprocess.Popen[bytes],
+    tasks: SimpleQueue[tuple[int, bytes] | None],
+    answers: SimpleQueue[_Answer],
+) -> None:
+    """Hand one job after the other to a worker, until there is no worker or no more work."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    while (task := tasks.get()) is not None:
+        number, job = task
+        try:
+            _send(process.stdin, job)
+            answer = pickle.load(process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            process.wait()
+            answers.put((number, None))
+            return
+        answers.put((number, answer))
+
+
+def _send(pipe: BinaryIO | Any, content: bytes) -> None:
+    """Bytes as a pickle, which says itself where it ends."""
+    pickle.dump(content, pipe)
+    pipe.flush()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    paths = [path for path in sys.path if isinstance(path, str)]
+    script = f"import sys; sys.path = {paths!a}; from {__name__} import serve; serve()"
+    with _without_ctrl_c():
+        return subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Ctrl-C reaches all processes of a terminal, and the one that leads them decides: workers never hear it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield  # Windows has its own way, see the caller
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def serve() -> None:
+    """Be a worker: do jobs from standard input, answer on standard output, until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    jobs, answers = (open(os.dup(number), mode) for number, mode in ((0, "rb"), (1, "wb")))  # noqa: SIM115
+    # What a job reads or prints itself must not get into the pipes.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # there is no standard error
+        os.dup2(nothing, 1)
+    tasks: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_receive, args=(jobs, tasks), daemon=True).start()
+    while True:
+        answer = _outcome(tasks.get())
+        try:
+            _send(answers, answer)
+        except OSError:
+            os._exit(1)  # nobody listens any more
+
+
+def _receive(jobs: BinaryIO, tasks: SimpleQueue[bytes]) -> None:
+    try:
+        while True:
+            tasks.put(pickle.load(jobs))
+    finally:
+        os._exit(0)
+
+
+def _outcome(task: bytes) -> bytes:
+    """A job's result, or its error with where it was raised, pickled."""
+    try:
+        work, job = pickle.loads(task)
+        return pickle.dumps((work(*job), None, ""))
+    except Exception as error:
+        trace = traceback.format_exc()
+        try:
+            answer = pickle.dumps((None, error, trace))
+            pickle.loads(answer)
+        except Exception:  # an error that cannot travel
+            answer = pickle.dumps((None, RuntimeError(f"{type(error).__name__}: {error}"), trace))
+        return answer
