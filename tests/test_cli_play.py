@@ -299,6 +299,35 @@ def test_resuming_brings_score_and_undo_back() -> None:
     assert resumed.game.score == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a Unix shell closes the input")
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ("play MS-C4-1", 0, "The game is kept"),
+        ("solve --board -", 1, "Error: 0 columns given"),
+        ("play --board -", 1, "Error: 0 columns given"),
+        ("deal MS-C4-1", 0, "MS-C4-1"),
+    ],
+)
+def test_a_closed_input_is_an_empty_one(arguments: str, code: int, says: str) -> None:
+    command = f'exec "{sys.executable}" -m boulanger_env {arguments} <&-'
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, encoding="utf-8", timeout=120)
+    assert ended.returncode == code, ended.stderr
+    assert says in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_early_end_inside_a_command_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(*_: object) -> None:
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr(play_module, "open_session", damaged)
+    result = CliRunner().invoke(cli.app, ["play"])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, RuntimeError)
+    assert isinstance(result.exception.__cause__, EOFError)
+
+
 # -- which game -------------------------------------------------------------------------------------------------
 
 

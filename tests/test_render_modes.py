@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -284,3 +286,28 @@ def test_without_pygame_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(ModuleNotFoundError, match=r'^a window needs pygame-ce: pip install "boulanger-env'):
         BoulangerEnv(render_mode="human")
     BoulangerEnv(render_mode="rgb_array")
+
+
+HUMAN = """
+import gymnasium as gym, boulanger_env
+env = gym.make("Boulanger-C4-v0", render_mode="human")
+env.reset(seed=1)
+"""
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
+@pytest.mark.parametrize("arguments", [["-c", HUMAN], ["-m", "boulanger_env", "play", "MS-C4-1", "--window"]])
+def test_without_a_display_nothing_runs_unseen(arguments: list[str], tmp_path: Path) -> None:
+    unseen = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    }
+    unseen |= {"BOULANGER_STATE": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, *arguments], env=unseen, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert "no window can be opened" in last
+    assert "without a display" in last

@@ -37,12 +37,12 @@ _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__na
 
 def main() -> None:
     """Run the command line of this process."""
-    for name in ("stdout", "stderr"):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            # Closed by whoever started this.
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        elif isinstance(stream, io.TextIOWrapper):
+            # Closed by whoever started this; in this order each gets its own number again.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             # A dot that a terminal lacks is no reason to fail.
             stream.reconfigure(errors="replace")
     try:

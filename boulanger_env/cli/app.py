@@ -43,6 +43,9 @@ class _Commands(TyperGroup):
             raise
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+        except EOFError as error:
+            # typer would end without a word, as after Ctrl-C.
+            raise RuntimeError("something ended before all of it was read") from error
         except BoulangerError as error:
             fail(str(error))
         except ModuleNotFoundError as error:

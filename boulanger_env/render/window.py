@@ -26,6 +26,10 @@ def load_pygame() -> Any:
     return pygame
 
 
+_UNSEEN = ("dummy", "offscreen")
+"""SDL's drivers that show nothing; it falls back on one when there is no display."""
+
+
 def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: bool = False) -> Any:
     """Open the process's one window; returns its surface.
 
@@ -34,6 +38,9 @@ def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: b
     """
     try:
         pygame.display.init()
+        driver = pygame.display.get_driver()
+        if driver in _UNSEEN and driver not in os.environ.get("SDL_VIDEODRIVER", ""):
+            raise pygame.error("there is no display")
         screen = pygame.display.set_mode(size, pygame.RESIZABLE if resizable else 0)
     except pygame.error as error:
         pygame.display.quit()
