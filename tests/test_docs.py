@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 import importlib.util
 import re
 import sys
@@ -19,6 +20,7 @@ from conftest import ROOT
 from boulanger_env.agents import AGENTS
 
 DOCS = ROOT / "docs"
+SCRIPTS = ROOT / "scripts"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 # Fences in these languages run; the others are for reading.
@@ -32,6 +34,8 @@ NEEDS = {
     "boulanger_env.benchmark": "scipy",
 }
 
+# Made from docstrings, whose examples are tests already.
+_REFERENCE = re.compile(r"^<!-- reference: (?:.*\n)*?<!-- end -->$", re.MULTILINE)
 _FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
@@ -48,7 +52,7 @@ def page_id(page: Path) -> str:
 
 
 def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
+    text = _REFERENCE.sub(lambda part: "\n" * part[0].count("\n"), page.read_text(encoding="utf-8"))
     return [
         Block(match[1].strip(), text[: match.start(2)].count("\n") + 1, match[2])
         for match in _FENCE.finditer(text)
@@ -102,10 +106,28 @@ def test_every_python_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest
         (run_session if session else run_python)(block, page, names)
 
 
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to a page can name after ``#``: its headings, as GitHub and as the site make them, and its ids."""
+    text = prose(page)
+    found = set(re.findall(r'<a id="([^"]+)"', text))
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        words = re.sub(r"[^\w\s-]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)).strip().lower()
+        github, site = re.sub(r"\s", "-", words), re.sub(r"[-\s]+", "-", words)
+        found |= {github} if github == site else set()
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_links_lead_to_files(page: Path) -> None:
-    for target, _ in _LINK.findall(page.read_text(encoding="utf-8")):
-        assert not target or (page.parent / target).exists(), target
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in _LINK.findall(prose(page)):
+        path = page.parent / target if target else page
+        assert path.exists(), target
+        assert not anchor or anchor in anchors(path), f"{path.name} has no heading #{anchor}"
 
 
 @pytest.mark.parametrize(
@@ -120,32 +142,38 @@ def test_the_readme_has_its_two_commands(marker: str, command: str) -> None:
     assert text.count(f"<!-- {marker} -->\n```bash\n{command}\n```\n") == 1
 
 
-def docs_module(name: str) -> ModuleType:
-    """A module in docs/, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def script(name: str) -> ModuleType:
+    """A module in scripts/, which is not a package."""
+    if str(SCRIPTS) not in sys.path:
+        sys.path.append(str(SCRIPTS))
+    return importlib.import_module(name)
 
 
-def test_pages_get_their_tables_and_files() -> None:
+def test_parts_made_from_the_code_are_up_to_date() -> None:
     pytest.importorskip("typer")
-    hooks = docs_module("hooks")
-    asked = set()
-    for page in PAGES:
+    pytest.importorskip("griffe")
+    docs = script("make_docs")
+    made = set()
+    for page in DOCS.glob("*.md"):
         text = page.read_text(encoding="utf-8")
-        asked |= set(re.findall(r"<!-- generated: (\S+) -->", text))
-        filled = hooks.fill(text)
-        assert "<!-- generated" not in filled
-        assert "<!-- include" not in filled
-    assert asked == set(hooks.GENERATED)
+        assert len(docs.PART.findall(text)) == text.count("<!-- end -->"), page_id(page)
+        made |= {name for kind, name, *_ in docs.PART.findall(text) if kind == "generated"}
+        assert docs.fill(text) == text, f"{page_id(page)} is old: run python scripts/make_docs.py"
+    assert made == set(docs.GENERATED)
+
+
+def test_the_site_has_the_full_reference_and_files_of_the_root() -> None:
+    hooks = script("site_hooks")
+    filled = hooks.fill((DOCS / "environment.md").read_text(encoding="utf-8"))
+    assert "::: boulanger_env.BoulangerEnv\n    options:\n      heading_level: 2\n" in filled
+    assert "<a id=" not in filled
+    for page in PAGES:
+        assert not re.search("<!-- (include|reference)", hooks.fill(page.read_text(encoding="utf-8")))
 
 
 def test_features_are_listed_without_a_gap() -> None:
-    rows = [re.match(r"\| (\d+)-(\d+) \|", line) for line in docs_module("hooks").features().splitlines()[2:]]
+    pytest.importorskip("griffe")
+    rows = [re.match(r"\| (\d+)-(\d+) \|", line) for line in script("make_docs").features().splitlines()[2:]]
     ranges = [(int(row[1]), int(row[2])) for row in rows if row]
     assert len(ranges) == len(rows)
     assert [start for start, _ in ranges] == [0, *(last + 1 for _, last in ranges[:-1])]
@@ -158,7 +186,7 @@ def test_every_agent_is_described() -> None:
         assert f"| `{name}` |" in text
 
 
-OUTDATED = "is not what the code draws now: run python docs/make_pictures.py"
+OUTDATED = "is not what the code draws now: run python scripts/make_pictures.py"
 
 
 def alike(kept: Any, drawn: Any) -> bool:
@@ -173,7 +201,7 @@ def test_pictures_are_up_to_date(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     from PIL import Image
 
-    pictures = docs_module("make_pictures")
+    pictures = script("make_pictures")
     for name, draw in pictures.TEXTS.items():
         assert (pictures.FOLDER / name).read_text(encoding="utf-8") == draw(), f"{name} {OUTDATED}"
     for name, paint in pictures.PICTURES.items():
@@ -191,12 +219,12 @@ def test_pictures_are_up_to_date(tmp_path: Path) -> None:
 
 
 def test_every_picture_is_shown_and_made_by_the_script() -> None:
-    pictures = docs_module("make_pictures")
+    pictures = script("make_pictures")
     made = {
         *pictures.TEXTS,
         *pictures.PICTURES,
         *pictures.FILMS,
-        *docs_module("make_screenshots").SCREENSHOTS,
+        *script("make_screenshots").SCREENSHOTS,
     }
     assert made == {path.name for path in pictures.FOLDER.iterdir()}
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
@@ -205,10 +233,10 @@ def test_every_picture_is_shown_and_made_by_the_script() -> None:
 
 def test_pictures_of_the_player_show_the_page_as_it_is_now() -> None:
     pytest.importorskip("scipy")
-    pictures = docs_module("make_screenshots")
+    pictures = script("make_screenshots")
     page = pictures.player_page()
     for name in pictures.SCREENSHOTS:
         source = pictures.source_of((pictures.FOLDER / name).read_bytes())
         assert source == sha256(page.encode()).hexdigest(), (
-            f"{name} is old: run python docs/make_screenshots.py"
+            f"{name} is old: run python scripts/make_screenshots.py"
         )

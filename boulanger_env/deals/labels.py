@@ -59,8 +59,8 @@ def read_label(text: str) -> tuple[bool, int, int]:
         or not (nodes[0].isascii() and nodes[0].isdigit() and len(nodes[0]) < 10)
     ):
         raise BoulangerError(
-            f"{text!r} is not a label: a number of moves ({UNSOLVABLE} = cannot be won, {SOLVABLE} = not known) and "
-            "a number of nodes, such as 83 312"
+            f"{text[:40]!r} is not a label: a number of moves ({UNSOLVABLE} = cannot be won, {SOLVABLE} = not known) "
+            "and a number of nodes, such as 83 312"
         )
     return moves != UNSOLVABLE, int(moves) if known else 0, int(nodes[0])
 

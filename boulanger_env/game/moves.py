@@ -152,14 +152,16 @@ def parse_notation(text: str) -> Notation:
     """
     match = _NOTATION.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
-        raise IllegalMoveError(f"{text!r} is not a move: {NOTATION_HELP}")
+        raise IllegalMoveError(
+            f"{text[:40] if isinstance(text, str) else text!r} is not a move: {NOTATION_HELP}"
+        )
     source, target, size = match[1].lower(), match[2].lower(), match[3]
     destination = {"h": TO_FOUNDATION, "f": TO_CELL}.get(target, TO_CELL)
     if target in _COLUMN_LETTERS:
         destination = _COLUMN_LETTERS.index(target)
     move = Move(_SOURCES.index(source), destination, int(size, 16) if size else 1)
     if move not in _IDS:
-        raise IllegalMoveError(f"{text!r} is not a move of this game: {NOTATION_HELP}")
+        raise IllegalMoveError(f"{text[:40]!r} is not a move of this game: {NOTATION_HELP}")
     return Notation(move, size is not None, _CELL_LETTERS.index(target) if target in _CELL_LETTERS else None)
 
 

@@ -1,4 +1,4 @@
-"""Draw every picture of the documentation anew: ``python docs/make_pictures.py``.
+"""Draw every picture of the documentation anew: ``python scripts/make_pictures.py``.
 
 The terminal's board is an SVG: no fonts to fetch, and the same bytes wherever it is made. Tables are PNG and GIF files
 of the package's own pictures. A test tells when one is out of date.
@@ -19,7 +19,7 @@ from PIL import Image
 from boulanger_env import BoulangerVectorEnv, Game
 from boulanger_env.render import render_ansi, render_rgb, write_gif
 
-FOLDER = Path(__file__).parent / "images"
+FOLDER = Path(__file__).parent.parent / "docs" / "images"
 
 # The start of a game that the greedy agent wins, up to a move of a group.
 CODE = "MS-C4-617"

@@ -1,7 +1,7 @@
-"""What MkDocs runs while it builds the site: tables made from the code, and files from the repository's root.
+"""Write the parts of the documentation that are made from the code: ``python scripts/make_docs.py``.
 
-A page asks for a table with ``<!-- generated: NAME -->`` and for a file with ``<!-- include: FILE -->``, each on a
-line of its own.
+A part stands between ``<!-- generated: NAME -->`` or ``<!-- reference: NAME -->`` and ``<!-- end -->``, so that it
+can be read on GitHub; a test tells when one is out of date.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from make_reference import reference
+
 from boulanger_env.deals import load, set_names
 from boulanger_env.envs import FEATURES, N_FEATURES, REWARDS
 
-ROOT = Path(__file__).parent.parent
+DOCS = Path(__file__).parent.parent / "docs"
 
-_GENERATED = re.compile(r"^<!-- generated: (\S+) -->$", re.MULTILINE)
-_INCLUDE = re.compile(r"^<!-- include: (\S+) -->$", re.MULTILINE)
-_LINK = re.compile(r"\[([^\]]+)\]\((?!\w+:|#)([^)]+)\)")
+PART = re.compile(
+    r"^<!-- (generated|reference): (\S+)(.*?) -->\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
+)
+"""Kind, name, options, text."""
 
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -103,27 +106,29 @@ GENERATED: dict[str, Callable[[], str]] = {
 """Name in a page -> what makes the text."""
 
 
-def _relink(match: re.Match[str]) -> str:
-    """A link of a file in the root, as a page of the site must write it; one that leads out of the site loses it."""
-    text, target = match.groups()
-    page = target.removeprefix("docs/")
-    if page != target:
-        return f"[{text}]({page})"
-    if target in ("CHANGELOG.md", "CONTRIBUTING.md"):
-        return f"[{text}]({target.lower()})"
-    return text
+def fill(page: str) -> str:
+    """A page with all its parts made again."""
+
+    def made(match: re.Match[str]) -> str:
+        kind, name, options, _ = match.groups()
+        level = re.search(r"heading_level=(\d)", options)
+        if kind == "generated":
+            text = GENERATED[name]()
+        else:
+            text = reference(name, int(level[1])) if level else reference(name)
+        return f"<!-- {kind}: {name}{options} -->\n\n{text}\n\n<!-- end -->"
+
+    return PART.sub(made, page)
 
 
-def fill(markdown: str) -> str:
-    """A page with its tables and files put in, as people read it."""
-    text = _INCLUDE.sub(
-        lambda match: _LINK.sub(_relink, (ROOT / match[1]).read_text(encoding="utf-8")), markdown
-    )
-    text = _GENERATED.sub(lambda match: GENERATED[match[1]](), text)
-    # Doctest needs the word where output has an empty line; readers do not.
-    return re.sub(r"^<BLANKLINE>$", "", text, flags=re.MULTILINE)
+def main() -> None:
+    for path in sorted(DOCS.glob("*.md")):
+        old = path.read_text(encoding="utf-8")
+        new = fill(old)
+        if new != old:
+            path.write_text(new, encoding="utf-8", newline="\n")
+            print(path.relative_to(DOCS.parent))
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """MkDocs's event: a page was read."""
-    return fill(markdown)
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Take the pictures of the player anew: ``python docs/make_screenshots.py``.
+"""Take the pictures of the player anew: ``python scripts/make_screenshots.py``.
 
 A headless Chromium takes them; where there is none, they stay as they are. Browsers draw a little differently, so each
 picture holds the digest of the page that it shows: by that a test can tell when one is out of date.
