@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boulanger_env.envs.observations import board_from_observation
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import Board
 
@@ -68,14 +68,15 @@ def make(name: str, seed: int = 0, **options: Any) -> Agent:
     >>> make("heuristic", nodes=30).name
     'heuristic-30'
     """
-    factory = AGENTS.get(name)
+    factory = AGENTS.get(name) if isinstance(name, str) else None
     if factory is None:
-        raise BoulangerError(f"there is no agent {name!r}: the agents are {', '.join(AGENTS)}")
+        near = did_you_mean(str(name), AGENTS)
+        raise BoulangerError(f"there is no agent {name!r}{near}: the agents are {', '.join(AGENTS)}")
     known = inspect.signature(factory).parameters
     for option in options:
         if option not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
-            raise BoulangerError(f"agent {name} has no option {option!r}: {has}")
+            raise BoulangerError(f"agent {name} has no option {option!r}{did_you_mean(option, known)}: {has}")
     agent = factory(**options)
     agent.seed(seed)
     return agent

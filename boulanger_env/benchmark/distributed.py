@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from boulanger_env.deals import DealSet, load, set_names
 from boulanger_env.game.errors import BoulangerError
 
 from .evaluate import Progress, header_of, play_deals
-from .policies import Policy, as_policy
+from .policies import Policy, as_policy, is_file_name, model_in_file
 from .pools import Pool
 from .results import Results
 from .rows import Content, GameRow, Header, check_complete, read
@@ -43,23 +43,20 @@ class Recipe:
 
     policy: str
     name: str | None = None
-    sample: bool = False
+    sample: bool | None = None
     model: bytes | None = None
 
     @classmethod
-    def of(cls, policy: str, name: str | None = None, sample: bool = False) -> Recipe:
+    def of(cls, policy: str, name: str | None = None, sample: bool | None = None) -> Recipe:
         """A recipe with the model's file, if it is one."""
-        file = Path(policy)
-        return cls(policy, name, sample, file.read_bytes() if file.is_file() else None)
+        file = is_file_name(policy) and os.path.isfile(policy)
+        return cls(policy, name, sample, Path(policy).read_bytes() if file else None)
 
     def make(self) -> Policy:
         """The policy."""
         if self.model is None:
             return as_policy(self.policy, self.name, sample=self.sample)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, Path(self.policy).name)
-            file.write_bytes(self.model)
-            return as_policy(file, self.name, sample=self.sample)
+        return model_in_file(Path(self.policy), self.name, self.model, sample=self.sample)
 
 
 def evaluate_on(

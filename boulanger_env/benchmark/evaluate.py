@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from numpy.typing import NDArray
 
 from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
-from boulanger_env.envs import BoulangerVectorEnv
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv
+from boulanger_env.envs.stepping import OUTCOMES, TRUNCATED
+from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.replay.recording import Games
 
+from .model_files import SETTINGS
 from .policies import Policy, as_policy, first_of
-from .recording import Record, Recording
+from .recording import Record, Recording, Recordings
 from .results import Results
 from .rows import GameRow, Header, check_complete
 from .runs import RunFile, Unsaved
@@ -30,16 +33,6 @@ _NOTHING = -1
 Progress = Callable[[int, int], None]
 """Called with the number of games played, and the number that there are."""
 
-# Keywords of the environment that a benchmark may set, with their defaults; None: what the policy asks for. Which
-# games are played and how many at a time is its own affair, and the score in a row is the game's, whatever the reward.
-_SETTINGS: dict[str, Any] = {
-    "allow_undo": None,
-    "illegal_action": "penalize",
-    "max_episode_steps": 500,
-    "observation": None,
-    "prune": False,
-}
-
 
 def evaluate(
     policy: Any,
@@ -47,6 +40,7 @@ def evaluate(
     *,
     seed: int | Sequence[int] = 0,
     name: str | None = None,
+    sample: bool | None = None,
     batch_size: int = BATCH_SIZE,
     progress: Progress | None = None,
     file: str | os.PathLike[str] | None = None,
@@ -66,19 +60,24 @@ def evaluate(
         deals: a set's name or file, a ``DealSet``, or codes.
         seed: of all the policy's chance; or several, and every deal is played with each.
         name: what to report the policy under, instead of its own name.
+        sample: whether a trained model draws its moves, see ``as_policy``.
         batch_size: games played at a time, where the policy takes batches.
         progress: called after each game.
         file: JSON Lines that get each game as it ends. If it is there already, the run goes on with what is missing:
             after a kill nothing is lost but the games under way, and nothing is played twice. At the end the lines
-            are put in order.
-        record: keep games as replays: a folder for their files (with several seeds, for a folder for each), or a
-            function that is called with each ``Replay``, in the order in which they end.
+            are put in order. Of a callable without a name of its own, such as a lambda, ``name`` is needed then.
+        record: keep games as replays: a folder of this run's own for their files (with several seeds, for a folder
+            for each), or a function that is called with each ``Replay``, in the order in which they end. Games that
+            were played earlier, as ``file`` has them, and have no replay in the folder are played once more for it.
+            What a policy notes that no replay can hold is left out, with a warning.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first of the deals.
         settings: keywords of ``BoulangerEnv``: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
-            ``observation`` and ``prune``. What is left out is what the policy asks for, else the default.
+            ``observation`` and ``prune``. What is left out is what the policy asks for (a model: what it was trained
+            with, see ``save_model``), else the default.
 
     Raises:
-        BoulangerError: the policy, the deals or a keyword is not one; the file is of another run; or SciPy is missing.
+        BoulangerError: the policy, the deals or a keyword is not one; the file or the folder is of another run; or
+            SciPy is missing.
         IllegalMoveError: the policy gave something that is no action.
         OSError: the file cannot be read or written.
 
@@ -89,26 +88,39 @@ def evaluate(
     scipy_stats()  # the summary needs it: better to hear that before hours of play
     if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
         raise BoulangerError(f"batch_size={batch_size!r} must be a whole number of at least 1")
-    player = as_policy(policy, name)
+    player = as_policy(policy, name, sample=sample)
+    if file is not None and not player.named:
+        raise BoulangerError(
+            f"a run in a file needs a name that tells its policy from others, which {player.name!r} does not: "
+            "give one as name="
+        )
     deal_set = as_deal_set(deals)
     header = header_of(player, deal_set, seed, settings)
+    recordings = None if record is None else Recordings(record, record_games, player, deal_set, header)
     with RunFile(Path(file), header) if file is not None else Unsaved(header) as run:
         total = header.games
         if progress is not None and run.content.rows:
             progress(len(run.content.rows), total)
         for each in header.seeds:
-            recording = None
-            if record is not None:
-                several = isinstance(record, (str, os.PathLike)) and len(header.seeds) > 1
-                target = Path(record, f"seed-{each}") if several else record  # type: ignore[arg-type]
-                slots = _slots(player, deal_set, int(batch_size))
-                recording = Recording(target, record_games, player, deal_set, slots, header.settings)
-            for row in play_deals(
-                player, deal_set, each, run.missing(each), header.settings, int(batch_size), recording
-            ):
+            earlier = [row for row in run.content.rows.values() if row.seed == each]
+            slots = _slots(player, deal_set, int(batch_size))
+            recording = None if recordings is None else recordings.of(each, slots, earlier)
+            play = partial(
+                play_deals,
+                player,
+                deal_set,
+                each,
+                settings=header.settings,
+                batch_size=int(batch_size),
+                recording=recording,
+            )
+            for row in play(run.missing(each)):
                 run.append(row)
                 if progress is not None:
                     progress(len(run.content.rows), total)
+            if recording is not None:
+                for _ in play(recording.missing()):
+                    pass
     results = Results.of(run.content, deal_set.labels)
     if file is not None:
         check_complete(run.content, Path(file))
@@ -125,12 +137,25 @@ def header_of(
         BoulangerError: a seed or a setting is not possible.
     """
     for key in settings:
-        if key not in _SETTINGS:
-            raise BoulangerError(f"setting {key!r} is unknown: evaluate takes {', '.join(_SETTINGS)}")
+        if key not in SETTINGS:
+            raise BoulangerError(
+                f"setting {key!r} is unknown{did_you_mean(key, SETTINGS)}: evaluate takes {', '.join(SETTINGS)}"
+            )
+    for key in player.fixed & set(settings):
+        if settings[key] != player.settings[key]:
+            raise BoulangerError(
+                f"{key}={settings[key]!r} is not possible with {player.name}, which was trained with "
+                f"{key}={player.settings[key]!r}"
+            )
+    # Plain values, whatever they come as, so that they can be saved.
+    chosen = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in {**SETTINGS, **player.settings, **settings}.items()
+    }
+    BoulangerEnv(**chosen)  # refuses what is not possible, before anything is written
     seeds = tuple(checked_seed(each) for each in (seed if isinstance(seed, Sequence) else [seed]))
     if not seeds or len(set(seeds)) < len(seeds):
         raise BoulangerError(f"seeds {list(seeds)}: give at least one, each only once")
-    wanted = {"allow_undo": player.allow_undo, "observation": player.observation}
     from boulanger_env import __version__
 
     return Header(
@@ -140,11 +165,7 @@ def header_of(
         deals=deals.name,
         fingerprint=deals.fingerprint,
         count=len(deals),
-        # Plain values, whatever they come as, so that they can be saved.
-        settings={
-            key: value.item() if isinstance(value, np.generic) else value
-            for key, value in {**_SETTINGS, **wanted, **settings}.items()
-        },
+        settings=chosen,
         version=__version__,
     )
 
@@ -195,7 +216,7 @@ def play_deals(
             place = int(playing[slot])
             row = _row(place, deals[place], seed, envs, slot, info, int(steps[slot]), int(illegal[slot]))
             if recording is not None:
-                recording.ended(slot, place, row.outcome)
+                recording.ended(slot, row)
             yield row
             playing[slot] = next(waiting, _NOTHING)
         steps[ended] = illegal[ended] = 0
@@ -248,7 +269,7 @@ def _row(
         place=place,
         code=code,
         seed=seed,
-        outcome=str(info["outcome"][slot]),
+        outcome=str(info["outcome"][slot]) or OUTCOMES[TRUNCATED],
         cards_home=envs.game(slot).cards_home,
         score=int(info["score"][slot]),
         moves=int(info["moves"][slot]),

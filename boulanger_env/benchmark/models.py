@@ -1,111 +1,25 @@
-"""A trained model as a batched agent. Its library is imported only to load a file."""
+"""A trained model as a batched agent."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import inspect
-import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boulanger_env.agents import AGENTS
 from boulanger_env.agents.base import board_rows
 from boulanger_env.envs.action_maps import base_actions, card_masks
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
 from boulanger_env.render.html import Annotation
 
 TOLD, LEAST_TOLD = 5, 0.0005
 """How many of the likeliest actions an annotation has at most, and the least probability worth telling."""
 
-
-class _Algorithm(NamedTuple):
-    """One algorithm whose models can be played."""
-
-    policy: str
-    """A base class of its policies, as ``module:class``."""
-    marks: frozenset[str]
-    """What its models hold beside that, where others have the same policies."""
-    algorithm: str
-    """The class that loads it, as ``module:class``; empty if it cannot be played."""
-
-
-# The first that fits. A recurrent model needs more than an observation, and what is not here has no discrete actions.
-_ALGORITHMS = (
-    _Algorithm(
-        "sb3_contrib.common.maskable.policies:MaskableActorCriticPolicy",
-        frozenset(),
-        "sb3_contrib:MaskablePPO",
-    ),
-    _Algorithm("sb3_contrib.qrdqn.policies:QRDQNPolicy", frozenset(), "sb3_contrib:QRDQN"),
-    _Algorithm("stable_baselines3.dqn.policies:DQNPolicy", frozenset(), "stable_baselines3:DQN"),
-    _Algorithm("sb3_contrib.common.recurrent.policies:RecurrentActorCriticPolicy", frozenset(), ""),
-    _Algorithm(
-        "stable_baselines3.common.policies:ActorCriticPolicy",
-        frozenset({"cg_max_steps"}),
-        "sb3_contrib:TRPO",
-    ),
-    _Algorithm(
-        "stable_baselines3.common.policies:ActorCriticPolicy",
-        frozenset({"clip_range"}),
-        "stable_baselines3:PPO",
-    ),
-    _Algorithm("stable_baselines3.common.policies:ActorCriticPolicy", frozenset(), "stable_baselines3:A2C"),
-)
-
-
-def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
-    """The model in a ``.zip`` that Stable-Baselines3 or sb3-contrib saved, and the file's digest.
-
-    Raises:
-        BoulangerError: there is no such file, it is no such model, or the libraries are missing.
-    """
-    if not path.is_file():
-        raise BoulangerError(
-            f"there is no agent and no file {os.fspath(path)!r}; the agents are {', '.join(AGENTS)}, "
-            "a model is the .zip that Stable-Baselines3 or sb3-contrib saved, and module:name is a policy of your own"
-        )
-    try:
-        importlib.import_module("sb3_contrib")
-        saved: Any = importlib.import_module("stable_baselines3.common.save_util")
-    except ModuleNotFoundError as error:
-        raise BoulangerError(f'a model needs {error.name}: pip install "boulanger-env[train]"') from None
-    try:
-        data, _, _ = saved.load_from_zip_file(path, device="cpu", load_data=True)
-        kind = _algorithm(data or {})
-        # A buffer for learning, which would be made in its full size, is of no use here.
-        model = kind.load(
-            path, device="cpu", custom_objects={"buffer_size": 1} if "buffer_size" in data else {}
-        )
-    except Exception as error:
-        # Whatever a damaged or foreign archive makes the loader say, it is about this file.
-        raise BoulangerError(
-            f"{path} is not a model that Stable-Baselines3 or sb3-contrib saved: {error}"
-        ) from error
-    return model, {"model": hashlib.sha256(path.read_bytes()).hexdigest()[:16]}
-
-
-def _algorithm(data: Mapping[str, Any]) -> Any:
-    """The class that a model's data belongs to."""
-    policy = data.get("policy_class")
-    for row in _ALGORITHMS:
-        if isinstance(policy, type) and issubclass(policy, _class(row.policy)) and row.marks <= set(data):
-            if row.algorithm:
-                return _class(row.algorithm)
-            break
-    names = ", ".join(row.algorithm.split(":")[1] for row in _ALGORITHMS if row.algorithm)
-    raise BoulangerError(f"its policy is {policy!r}; what can be played are models of {names}")
-
-
-def _class(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+_HOME = np.flatnonzero(ACTION_TABLE[:, 1] == TO_FOUNDATION)
 
 
 class ModelPlayer:
@@ -116,12 +30,13 @@ class ModelPlayer:
         actions: width of its action space: the base actions, or those of ``CardActions``.
         sample: draw actions by their probabilities, instead of taking the likeliest that the mask allows. The chance
             of a game comes from the seed and the number of the game alone.
+        auto_foundation: play a legal foundation move before asking the model, as ``AutoFoundation`` does.
 
     Raises:
         BoulangerError: ``sample`` for a model without masked probabilities.
     """
 
-    def __init__(self, model: Any, actions: int, sample: bool) -> None:
+    def __init__(self, model: Any, actions: int, sample: bool, auto_foundation: bool = False) -> None:
         self._model = model
         self._actions = actions
         # Only the models of sb3-contrib that mask take masks.
@@ -129,6 +44,7 @@ class ModelPlayer:
         if sample and not (self._masked and hasattr(model.policy, "get_distribution")):
             raise BoulangerError(f"sample is for MaskablePPO models, not {type(model).__name__}")
         self._sample = sample
+        self._auto_foundation = auto_foundation
         self._seed = 0
         self._states = np.zeros(0, np.uint64)
 
@@ -146,6 +62,13 @@ class ModelPlayer:
 
     def __call__(self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]) -> NDArray[np.int64]:
         """Actions, int64 ``(n,)``, for masks ``(n, actions)``."""
+        chosen = self._chosen(observation, masks)
+        if not self._auto_foundation:
+            return chosen
+        home = masks[:, _HOME]
+        return np.where(home.any(1), _HOME[home.argmax(1)], chosen)
+
+    def _chosen(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
         if self._actions >= N_ACTIONS:
             return self._predict(observation, masks)
         boards = board_rows(observation, len(masks))

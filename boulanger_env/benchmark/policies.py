@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 from boulanger_env.agents import AGENTS, make
 from boulanger_env.envs import N_FEATURES
 from boulanger_env.envs.action_maps import N_CARD_ACTIONS
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.render.html import Annotation
 
-from .models import ModelPlayer, load_model
+from .model_files import PLAYED, load_model, way_of_play
+from .models import ModelPlayer
+from .naming import as_name, checked_name, identity, says_which
 
 
 @dataclass(frozen=True)
@@ -33,17 +36,22 @@ class Policy:
         name: what results are reported under.
         act: the callable ``(observation, mask, info) -> action``.
         batched: whether it takes batches (masks ``(n, actions)``); else it is called for one game at a time.
-        observation: the observation it wants, ``"features"`` or ``"cards"``.
-        allow_undo: whether it wants the action for undo.
+        settings: the environment's keywords that it asks for.
+        fixed: which of these it cannot play without.
         details: what else identifies it, for the record.
+        named: whether the name says which policy it is. If not, a run in a file asks for another.
     """
 
     name: str
     act: Any
-    batched: bool
-    observation: str = "features"
-    allow_undo: bool = False
+    batched: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()
     details: Mapping[str, Any] = field(default_factory=dict)
+    named: bool = True
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
 
     def start(self, seed: int) -> None:
         """Seed the policy, if it can be seeded."""
@@ -74,7 +82,7 @@ def first_of(batch: Any) -> Any:
     return {key: rows[0] for key, rows in batch.items() if not key.startswith("_")}
 
 
-def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> Policy:
+def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = None) -> Policy:
     """Whatever can be benchmarked, as a ``Policy``.
 
     Args:
@@ -85,62 +93,89 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool = False) -> 
             ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``. A method
             ``annotate(observation, mask, info)`` tells what it thinks before it chooses, as an ``Annotation`` or None
             (for batches: one for each game), for the games that are recorded; it must not change what is chosen.
+            Loading a ``.zip`` runs code that it holds: load none that you do not trust.
         name: what to report it under, instead of its own name.
-        sample: a model draws its actions by their probabilities, instead of taking the likeliest. A policy that was
-            trained by sampling can go round in circles when it only ever takes the likeliest.
+        sample: of MaskablePPO's models: True to draw each action by the model's probabilities, among those that the
+            mask allows; False to take the likeliest; None for what the model was saved with (see ``save_model``), else
+            the likeliest. A policy that was trained by sampling can go round in circles when it only ever takes the
+            likeliest. The draws of a game come from the seed and the game's place in the set.
 
     Raises:
-        BoulangerError: it is none of these, or a model of another environment; or ``sample`` for what is no model.
+        BoulangerError: it is none of these, or a model of another environment; or ``sample`` for what is not a model.
 
     >>> as_policy("heuristic:nodes=30").name
     'heuristic-30'
     """
-    if isinstance(policy, Policy):
-        return policy
+    if name is not None:
+        checked_name(name)
     details: dict[str, Any] = {}
-    if isinstance(policy, str) and policy.split(":", 1)[0] in AGENTS:
-        agent, _, options = policy.partition(":")
-        details = _options(policy, options)
+    if isinstance(policy, (str, os.PathLike)):
+        text = os.fspath(policy)
+        agent, _, options = text.partition(":")
+        if agent not in AGENTS:
+            if is_file_name(text):
+                return model_in_file(Path(policy), name, sample=sample)
+            found = as_policy(_imported(text), name or as_name(options), sample=sample)
+            return replace(found, details={"object": text, **found.details})
+        details = _options(text, options)
         policy = make(agent, **details)
-    elif isinstance(policy, str) and _names_an_object(policy):
-        name = name or policy.split(":")[1]
-        details = {"object": policy}
-        policy = _imported(policy)
-    elif isinstance(policy, (str, os.PathLike)):
-        model, details = load_model(Path(policy))
-        return _model_policy(model, name or Path(policy).name, details, sample)
-    if hasattr(policy, "predict") and hasattr(policy, "observation_space"):
-        return _model_policy(policy, name or type(policy).__name__, details, sample)
-    if sample:
-        raise BoulangerError(f"sample is for trained models, and {policy!r} is none")
+    elif hasattr(policy, "predict") and hasattr(policy, "observation_space"):
+        return _model_policy(policy, name or as_name(type(policy).__name__), _weights(policy), sample)
+    elif callable(policy):
+        details = identity(policy)
+    if sample is not None:
+        raise BoulangerError(f"sample is for trained models, and {policy!r} is not one")
+    if isinstance(policy, Policy):
+        return policy if name is None else replace(policy, name=name, named=True)
     if not callable(policy):
         raise BoulangerError(
-            f"{policy!r} is no policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, module:name, "
-            "or a callable (observation, mask, info) -> action"
+            f"{policy!r} is not a policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
+            "module:name, or a callable (observation, mask, info) -> action"
         )
+    wanted = {key: getattr(policy, key) for key in ("observation", "allow_undo") if hasattr(policy, key)}
     return Policy(
-        name=name
-        or getattr(policy, "name", None)
-        or getattr(policy, "__name__", None)
-        or type(policy).__name__,
+        name=name or _own_name(policy),
         act=policy,
         batched=bool(getattr(policy, "batched", False)),
-        observation=getattr(policy, "observation", "features"),
-        allow_undo=bool(getattr(policy, "allow_undo", False)),
+        settings=wanted,
         details=details,
+        named=name is not None or says_which(policy),
     )
+
+
+def is_file_name(policy: str | os.PathLike[str]) -> bool:
+    """Whether a text names a file: not an agent, whatever files there are, and not ``module:name``."""
+    text = os.fspath(policy)
+    return text.split(":", 1)[0] not in AGENTS and not _names_an_object(text)
+
+
+def model_in_file(
+    path: Path, name: str | None = None, content: bytes | None = None, *, sample: bool | None = None
+) -> Policy:
+    """The model in a ``.zip``, as a ``Policy``; its content may have been read before."""
+    model, details = load_model(path, content)
+    return _model_policy(model, name or as_name(path.name), details, sample)
+
+
+def _own_name(policy: Any) -> str:
+    given = getattr(policy, "name", None)
+    if not isinstance(given, str):
+        given = getattr(policy, "__name__", None) or type(policy).__name__
+    return as_name(given)
 
 
 def _options(policy: str, options: str) -> dict[str, Any]:
     """What stands behind an agent's name: ``nodes=30,quality=any``."""
-    chosen = {}
+    chosen: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals or not key:
-            raise BoulangerError(f"policy {policy!r}: {option!r} is no option; right would be nodes=30")
+            raise BoulangerError(f"policy {policy!r}: {option!r} is not an option; right would be nodes=30")
+        if key in chosen:
+            raise BoulangerError(f"policy {policy!r}: the option {key!r} is given twice")
         try:
             chosen[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
             chosen[key] = value
     return chosen
 
@@ -160,13 +195,31 @@ def _imported(text: str) -> Any:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise BoulangerError(f"policy {text!r}: there is no module {error.name!r}") from None
+    except Exception as error:
+        raise BoulangerError(
+            f"policy {text!r}: importing {module} fails: {type(error).__name__}: {error}"
+        ) from error
     if not hasattr(loaded, name):
-        raise BoulangerError(f"policy {text!r}: module {module} has no {name!r}")
+        near = did_you_mean(name, [key for key in vars(loaded) if not key.startswith("_")])
+        raise BoulangerError(f"policy {text!r}: module {module} has no {name!r}{near}")
     found = getattr(loaded, name)
-    return found() if isinstance(found, type) else found
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise BoulangerError(f"policy {text!r}: {name}() fails: {type(error).__name__}: {error}") from error
 
 
-def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: bool) -> Policy:
+def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: bool | None) -> Policy:
+    way = way_of_play(model)
+    other = [wrapper for wrapper in way.wrappers if wrapper not in PLAYED]
+    if other:
+        raise BoulangerError(
+            f"model {name} was trained under {other[0]}, which a benchmark does not put around its games: "
+            "benchmark a callable that does the same to the observation and the action; or save the model with "
+            "save_model(..., wrappers=[]), if the wrapper changes neither"
+        )
     actions = int(getattr(model.action_space, "n", 0))
     widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
     if actions not in widths:
@@ -177,16 +230,30 @@ def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: boo
     observation = _observation_kind(model.observation_space)
     if observation is None:
         raise BoulangerError(
-            f"model {name} has an observation space that is neither 'features' nor 'cards': {model.observation_space}"
+            f"model {name} has an observation space that is neither 'features' nor 'cards': "
+            f"{model.observation_space}"
         )
+    undo = actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1)
+    auto_foundation = "AutoFoundation" in way.wrappers
+    if undo and auto_foundation:
+        raise BoulangerError(f"model {name} was trained under AutoFoundation with undo: no benchmark plays that")
+    sample = way.sample if sample is None else sample
     return Policy(
         name=name,
-        act=ModelPlayer(model, actions, sample),
+        act=ModelPlayer(model, actions, sample, auto_foundation),
         batched=True,
-        observation=observation,
-        allow_undo=actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1),
-        details={**details, "sample": sample},
+        settings={**way.settings, "observation": observation, "allow_undo": undo},
+        fixed=frozenset({"observation", "allow_undo"}),
+        details={**details, "sample": sample, **({"wrappers": list(way.wrappers)} if way.wrappers else {})},
     )
+
+
+def _weights(model: Any) -> dict[str, str]:
+    """What tells a model in memory from others: a digest of its weights."""
+    digest = hashlib.sha256()
+    for key, weights in sorted(model.policy.state_dict().items()):
+        digest.update(key.encode() + weights.detach().cpu().numpy().tobytes())
+    return {"weights": digest.hexdigest()[:16]}
 
 
 def _observation_kind(space: Any) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,64 +12,138 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
+from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.render.html import Annotation
+from boulanger_env.replay.parts import as_annotation
 from boulanger_env.replay.recording import Games, check_games, file_name, is_wanted
 from boulanger_env.replay.replay import KEYWORDS, Replay
 
 from .policies import Policy
+from .rows import GameRow, Header, read
+from .runs import check_same
 
 Record = str | os.PathLike[str] | Callable[[Replay], object]
 """A folder for replay files, or what is called with each replay."""
 
+RUN = "run.jsonl"
+"""In a folder of replays: the header of the run that they belong to."""
 
-class Recording:
-    """What the games under way have been so far.
+
+class Recordings:
+    """Where the replays of a run go, which is settled before anything is played.
 
     Args:
         record: a folder, which is made if need be, or what is called with each replay.
         games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
         player: the policy; asked what it thinks, if it can say that.
         deals: the games.
-        slots: how many are played at a time.
-        settings: of the environment.
+        header: of the run.
 
     Raises:
-        BoulangerError: ``record`` or ``games`` is neither of these.
-        OSError: the folder cannot be made.
+        BoulangerError: ``record`` or ``games`` is neither of these, or the folder holds replays of something else.
+        OSError: the folder cannot be made or read.
+    """
+
+    def __init__(self, record: Record, games: Games, player: Policy, deals: DealSet, header: Header) -> None:
+        check_games(games)
+        if isinstance(record, (str, os.PathLike)):
+            record = Path(record)
+            claim(record, header)
+        elif not callable(record):
+            raise BoulangerError(f"record={record!r} is neither a folder nor a function of a replay")
+        self._record: Path | Callable[[Replay], object] = record
+        self.games = games
+        self.player = player
+        self.deals = deals
+        self.header = header
+
+    def of(self, seed: int, slots: int, earlier: Iterable[GameRow]) -> Recording:
+        """The recording of a round through the deals, in which some games were played earlier."""
+        record = self._record
+        if isinstance(record, Path) and len(self.header.seeds) > 1:
+            record /= f"seed-{seed}"
+            record.mkdir(exist_ok=True)
+        return Recording(self, record, slots, earlier)
+
+
+def claim(folder: Path, header: Header) -> None:
+    """Keep a folder for the replays of one run.
+
+    Raises:
+        BoulangerError: it holds those of another run, or of no run.
+        OSError: it cannot be made, read or written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = folder / RUN
+    if mark.exists():
+        check_same(read(mark).header, header, mark)
+    elif next(folder.rglob("*.json"), None) is not None:
+        raise BoulangerError(f"{folder} holds .json files that are not of this run: record into a folder of its own")
+    else:
+        write_text(mark, header.line())
+
+
+class Recording:
+    """What the games under way have been so far.
+
+    Args:
+        run: what is played, and which games are wanted.
+        record: a folder, or what is called with each replay.
+        slots: how many games are played at a time.
+        earlier: the games that were played before.
     """
 
     def __init__(
         self,
-        record: Record,
-        games: Games,
-        player: Policy,
-        deals: DealSet,
+        run: Recordings,
+        record: Path | Callable[[Replay], object],
         slots: int,
-        settings: Mapping[str, Any],
+        earlier: Iterable[GameRow],
     ) -> None:
-        check_games(games)
-        self._folder = Path(record) if isinstance(record, (str, os.PathLike)) else None
-        if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        elif not callable(record):
-            raise BoulangerError(f"record={record!r} is neither a folder nor a function of a replay")
+        self._run = run
         self._record = record
-        self._games = games
-        self._player = player
-        self._deals = deals
-        self._settings = {key: settings[key] for key in KEYWORDS if key in settings}
+        self._earlier = {row.place: row for row in earlier}
+        self._settings = {key: run.header.settings[key] for key in KEYWORDS if key in run.header.settings}
         self._actions: list[list[int]] = [[] for _ in range(slots)]
         self._rewards: list[list[float]] = [[] for _ in range(slots)]
         self._annotations: list[list[Annotation | None]] = [[] for _ in range(slots)]
 
+    def missing(self) -> list[int]:
+        """The places of the games that were played earlier and have no replay in the folder that they should have."""
+        return [
+            row.place
+            for row in self._earlier.values()
+            if isinstance(self._record, Path)
+            and is_wanted(self._run.games, row.place, row.outcome)
+            and not (self._record / file_name(row.place, row.code)).exists()
+        ]
+
     def before(self, observation: Any, masks: NDArray[np.int8], info: dict[str, Any]) -> None:
         """Ask the policy what it thinks before it chooses."""
-        for noted, annotation in zip(
-            self._annotations, self._player.annotate(observation, masks, info), strict=True
-        ):
-            noted.append(annotation)
+        thoughts = self._run.player.annotate(observation, masks, info)
+        # What it says of a game that has ended means nothing.
+        ended = masks.all(1)
+        try:
+            if len(thoughts) != len(masks):
+                raise BoulangerError(f"{len(thoughts)} annotations for {len(masks)} games")
+        except (BoulangerError, TypeError) as error:
+            self._leave_out(error)
+            thoughts = [None] * len(masks)
+        for slot, thought in enumerate(thoughts):
+            try:
+                noted = None if ended[slot] else as_annotation(thought)
+            except BoulangerError as error:
+                self._leave_out(error)
+                noted = None
+            self._annotations[slot].append(noted)
+
+    def _leave_out(self, error: Exception) -> None:
+        warnings.warn(
+            f"what {self._run.player.name} notes is left out of its replays where no replay can hold it: {error}",
+            stacklevel=2,
+        )
 
     def after(self, actions: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Note a step of every game."""
@@ -76,22 +151,32 @@ class Recording:
             self._actions[slot].append(action)
             self._rewards[slot].append(reward)
 
-    def ended(self, slot: int, number: int, outcome: str) -> None:
-        """The game of this number in the set has ended in a slot."""
+    def ended(self, slot: int, row: GameRow) -> None:
+        """A game has ended in a slot."""
         noted = self._annotations[slot]
-        if is_wanted(self._games, number, outcome):
+        if is_wanted(self._run.games, row.place, row.outcome) and self._is_as_before(row):
             replay = Replay(
-                Game.from_code(self._deals[number]),
+                Game.from_code(self._run.deals[row.place]),
                 tuple(self._actions[slot]),
-                outcome,
+                row.outcome,
                 tuple(self._rewards[slot]),
                 self._settings,
-                self._player.name,
+                self._run.player.name,
                 tuple(noted) if any(noted) else (),
             )
-            if self._folder is not None:
-                replay.save(self._folder / file_name(number, replay.start.code))
-            elif callable(self._record):
+            if isinstance(self._record, Path):
+                replay.save(self._record / file_name(row.place, replay.start.code))
+            else:
                 self._record(replay)
         for kept in (self._actions, self._rewards, self._annotations):
             kept[slot].clear()
+
+    def _is_as_before(self, row: GameRow) -> bool:
+        earlier = self._earlier.get(row.place, row)
+        if row != earlier:
+            warnings.warn(
+                f"{self._run.player.name} played {row.code} otherwise than before, so there is no replay of the game "
+                "that counts: its chance must come from seed() and reset()",
+                stacklevel=2,
+            )
+        return row == earlier

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.files import write_text
-from boulanger_env.game.errors import BoulangerError, InvalidCodeError
+from boulanger_env.game.errors import BoulangerError, InvalidCodeError, did_you_mean
 from boulanger_env.game.state import CELL_COUNTS
 from boulanger_env.texts import read_text
 
@@ -163,9 +163,10 @@ class DealSet:
         if isinstance(source, str) and source in builtin.names():
             return cls._of_canonical(source, *builtin.read(source))
         path = Path(source)
-        if not path.is_file():
+        if not os.path.isfile(path):  # False, too, for what cannot be a path
+            text = os.fspath(source)
             raise BoulangerError(
-                f"there is no deal set and no file {os.fspath(source)!r}; "
+                f"there is no deal set and no file {text[:200]!r}{did_you_mean(text, set_names())}; "
                 f"built-in sets are {', '.join(set_names())}, and a single code is given as a list: ['MS-C4-617']"
             )
         return cls._read(path)

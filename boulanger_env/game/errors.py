@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class BoulangerError(ValueError):
     """Base class of every error that this package raises for bad input."""
@@ -17,3 +20,9 @@ class InvalidBoardError(BoulangerError):
 
 class IllegalMoveError(BoulangerError):
     """A move that the rules forbid in this position, or a text or number that names no move."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """The end of a message about an unknown word: which of the choices is near it, or nothing."""
+    near = get_close_matches(word[:100], list(choices), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

@@ -14,6 +14,9 @@ from boulanger_env.game.state import MOVES, SCORE
 from boulanger_env.game.walk import walk
 from boulanger_env.render.html import Annotation
 
+ROUNDING = 1e-6
+"""How far beyond 0 to 1 a probability may be: float32 rounds that much."""
+
 
 class ReplayError(BoulangerError):
     """Something that is no replay, or an episode that cannot have gone so; the message names the step."""
@@ -89,6 +92,14 @@ def as_action(value: Any) -> int:
     return action_id(value, UNDO + 1)
 
 
+def _probability(value: Any) -> float:
+    """A number within 0 to 1; what a float's rounding puts beyond that is cut off."""
+    probability = number(value)
+    if not -ROUNDING <= probability <= 1 + ROUNDING:
+        raise ReplayError(f"probability {probability!r} is not within 0 to 1")
+    return min(max(probability, 0.0), 1.0)
+
+
 def as_annotation(value: Any) -> Annotation | None:
     if value is None:
         return None
@@ -98,10 +109,7 @@ def as_annotation(value: Any) -> Annotation | None:
     for choice in value.choices:
         if not isinstance(choice, (tuple, list)) or len(choice) != 2:
             raise ReplayError(f"{choice!r} is no choice: an action and its probability")
-        action, probability = as_action(choice[0]), number(choice[1])
-        if not 0 <= probability <= 1:
-            raise ReplayError(f"probability {probability:g} of action {action} is not within 0 to 1")
-        choices.append((action, probability))
+        choices.append((as_action(choice[0]), _probability(choice[1])))
     if not isinstance(value.note, str):
         raise ReplayError(f"note {value.note!r} is not a text")
     return Annotation(tuple(choices), None if value.value is None else number(value.value), value.note)

@@ -18,6 +18,7 @@ from boulanger_env.game.moves import action_id
 from boulanger_env.render.html import Annotation
 from boulanger_env.wrappers import AutoFoundation, CardActions, TapActions
 
+from .parts import ReplayError, as_annotation
 from .recording import Games, check_games, file_name, is_wanted, next_number
 from .replay import Replay
 
@@ -124,11 +125,18 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
             choices: base actions and their probabilities; the five likeliest are kept.
             value: of the position.
             note: anything else.
+
+        Raises:
+            ReplayError: a value is not a finite number, a probability is not within 0 to 1, an action is not one, or
+                the note is not a text.
         """
-        likely = sorted((choices or {}).items(), key=lambda choice: -choice[1])[:5]
-        self._annotations[len(self._actions)] = Annotation(
-            tuple((int(action), float(share)) for action, share in likely), value, note
-        )
+        given = {} if choices is None else choices
+        if not isinstance(given, Mapping):
+            raise ReplayError(f"choices are {given!r}, they must be actions and their probabilities: {{733: 0.75}}")
+        noted = as_annotation(Annotation(tuple(given.items()), value, note))
+        assert noted is not None
+        likely = sorted(noted.choices, key=lambda choice: -choice[1])[:5]
+        self._annotations[len(self._actions)] = noted._replace(choices=tuple(likely))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

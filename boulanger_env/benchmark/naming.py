@@ -1,0 +1,77 @@
+"""Names of policies: checked before anything is played, safe as names of files; and what tells a callable apart."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from types import CodeType
+from typing import Any
+
+from boulanger_env.game.errors import BoulangerError
+
+LONGEST = 100
+"""Characters that a policy's name may have."""
+
+
+def checked_name(name: Any) -> str:
+    """A name that was given for a policy.
+
+    Raises:
+        BoulangerError: it is not a text of 1 to ``LONGEST`` printable characters.
+    """
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST:
+        given = repr(name)
+        shown = given if len(given) <= LONGEST else f"{given[:40]}... ({len(given)} characters)"
+        raise BoulangerError(f"name {shown}: a policy's name is a text of 1 to {LONGEST} printable characters")
+    return name
+
+
+def as_name(text: str) -> str:
+    """A name made of a text that nobody chose as one, such as a file's name."""
+    return "".join(c if c.isprintable() else "?" for c in text)[:LONGEST]
+
+
+def file_stem(name: str) -> str:
+    """What the files of a policy are called.
+
+    Letters, digits and ``.+-_`` stay as they are. If anything else has to be replaced, a digest of the name keeps
+    different names different.
+    """
+    safe = re.sub(r"[^A-Za-z0-9.+_-]|^\.|\.$", "_", name)
+    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def identity(policy: Any) -> dict[str, str]:
+    """What tells a callable from others of its name: where it stands, and a digest of its code.
+
+    The digest is of the function itself, or of its class's ``__call__``, not of what these call.
+    """
+    place = policy if hasattr(policy, "__qualname__") else type(policy)
+    found = {"callable": f"{place.__module__}:{place.__qualname__}"}
+    function = policy if hasattr(policy, "__code__") else getattr(policy, "__func__", type(policy).__call__)
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        digest = hashlib.sha256()
+        _add(digest, code)
+        found["code"] = digest.hexdigest()[:16]
+    return found
+
+
+def says_which(policy: Any) -> bool:
+    """Whether a callable's own name says which one it is: a function of a module, or an object with a ``name``."""
+    if isinstance(getattr(policy, "name", None), str):
+        return True
+    name = getattr(policy, "__qualname__", "")
+    return bool(name) and "<" not in name
+
+
+def _add(digest: Any, code: CodeType) -> None:
+    """Add what a piece of code does, without where it stands."""
+    digest.update(code.co_code + repr(code.co_names).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _add(digest, constant)
+        else:
+            # Sets have no order of their own.
+            plain = sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)
+            digest.update(str(plain).encode() + b"\0")
