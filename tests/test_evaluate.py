@@ -92,7 +92,7 @@ class TestPlay:
         monkeypatch.chdir(tmp_path)
         results = evaluate("my_own_policies:lowest", DEALS[:4], max_episode_steps=30)
         assert results.policy == "lowest"
-        assert results.details == {"object": "my_own_policies:lowest"}
+        assert results.details["object"] == "my_own_policies:lowest"
         assert results.games == evaluate(first_legal, DEALS[:4], max_episode_steps=30).games
         assert evaluate("my_own_policies:Batched", DEALS[:4], max_episode_steps=30).games == results.games
 
@@ -164,14 +164,14 @@ class TestBadInput:
         ("arguments", "message"),
         [
             ({"policy": "clever"}, "no agent and no file 'clever'"),
-            ({"policy": 3}, "is no policy"),
+            ({"policy": 3}, "is not a policy"),
             ({"deals": []}, "empty"),
             ({"deals": "nowhere"}, "no deal set"),
             ({"seed": -1}, "whole number"),
             ({"seed": 1.5}, "whole number"),
             ({"seed": []}, "at least one"),
             ({"seed": [1, 2, 1]}, "each only once"),
-            ({"policy": "heuristic:nodes"}, "'nodes' is no option"),
+            ({"policy": "heuristic:nodes"}, "'nodes' is not an option"),
             ({"policy": "heuristic:depth=3"}, "no option 'depth': its options are nodes"),
             ({"policy": "greedy:nodes=3"}, "no option 'nodes': it has none"),
             ({"policy": "heuristic:nodes=0"}, "whole number"),
@@ -408,7 +408,7 @@ class TestCommand:
         ("arguments", "message"),
         [
             ({"agents": []}, "give at least one"),
-            ({"agents": ["random", "random"]}, "each only once"),
+            ({"agents": ["random", "random"]}, "names that differ"),
             ({"agents": ["nobody"]}, "no agent and no file"),
             ({"limit": 0}, "limit 0"),
             ({"workers": 2}, "for a run on Ray"),
@@ -537,7 +537,7 @@ class TestCommandLine:
         [
             (("--agent", "nobody"), "no agent and no file 'nobody'"),
             (("--agent", "random", "--deals", "nowhere"), "no deal set and no file 'nowhere'"),
-            (("--agent", "random", "--agent", "random"), "each only once"),
+            (("--agent", "random", "--agent", "random"), "names that differ"),
             (("--agent", "random", "--seed", str(2**64)), "whole number"),
         ],
     )

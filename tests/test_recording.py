@@ -26,7 +26,7 @@ DEALS = DealSet("few", [*(f"MS-C4-{i}" for i in range(1, 12)), "MS-C2-5", "BK1-C
 
 
 def loaded(folder: Path) -> list[Replay]:
-    return [Replay.load(path) for path in sorted(folder.iterdir())]
+    return [Replay.load(path) for path in sorted(folder.glob("*.json"))]
 
 
 # -- the benchmark ----------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_which_games_are_recorded(tmp_path: Path) -> None:
     seen: list[Replay] = []
     evaluate("heuristic", DEALS, record=seen.append, record_games=3, batch_size=2)
     assert sorted(replay.start.code or "" for replay in seen) == list(DEALS)[:3]
-    assert [path.name for path in sorted((tmp_path / "losses").iterdir())] == [
+    assert [path.name for path in sorted((tmp_path / "losses").glob("*.json"))] == [
         f"{list(DEALS).index(code) + 1:06d}-{code}.json" for code in losses
     ]
 
@@ -117,14 +117,176 @@ def test_what_a_policy_thinks_is_recorded() -> None:
     ("arguments", "message"),
     [
         ({"record": 5}, "record=5 is neither"),
-        ({"record": print, "record_games": "wins"}, "games='wins' is unknown"),
-        ({"record": print, "record_games": 0}, "games=0 is unknown"),
-        ({"record": print, "record_games": True}, "games=True is unknown"),
+        ({"record": print, "record_games": "wins"}, "games to record 'wins': choose"),
+        ({"record": print, "record_games": 0}, "games to record 0: choose"),
+        ({"record": print, "record_games": True}, "games to record True: choose"),
     ],
 )
 def test_what_cannot_be_recorded(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(BoulangerError, match=message):
         evaluate("random", DEALS[:1], **arguments)
+
+
+class TestOddAnnotations:
+    """A policy that notes what no replay can hold: the game counts all the same."""
+
+    class Odd:
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+        def annotate(self, observation: Any, mask: Any, info: Any) -> Any:
+            return self.value if info["moves"] == 1 else Annotation(((int(mask.argmax()), 1.0),), 0.5)
+
+        def __call__(self, observation: Any, mask: Any, info: Any) -> int:
+            return int(mask.argmax())
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            Annotation(((728, 0.5),), float("inf")),
+            Annotation(((728, 0.5),), float("nan")),
+            Annotation(((728, 1.1),)),
+            Annotation(((728, float("nan")),)),
+            Annotation(((10**6, 0.5),)),
+            Annotation((), None, 5),  # type: ignore[arg-type]
+            "a good move",
+            (1, 2, 3),
+        ],
+        ids=repr,
+    )
+    def test_the_game_is_recorded_without_it(self, tmp_path: Path, value: Any) -> None:
+        with pytest.warns(UserWarning, match="odd: what it notes is left out"):
+            results = evaluate(
+                self.Odd(value),
+                DEALS[:2],
+                name="odd",
+                file=tmp_path / "r.jsonl",
+                record=tmp_path / "games",
+                max_episode_steps=5,
+            )
+        assert len(results.games) == 2
+        for replay in loaded(tmp_path / "games"):
+            assert replay.annotations[1] is None
+            assert replay.annotations[0] is not None
+            assert replay.annotations[2] is not None
+
+    @pytest.mark.parametrize("answer", [None, 5, [], [None] * 3])
+    def test_as_many_annotations_as_games(self, answer: Any) -> None:
+        class Batched:
+            batched = True
+
+            def annotate(self, observation: Any, masks: Any, info: Any) -> Any:
+                return answer
+
+            def __call__(self, observation: Any, masks: Any, info: Any) -> Any:
+                return masks.argmax(1)
+
+        seen: list[Replay] = []
+        with pytest.warns(UserWarning, match="Batched: what it notes is left out"):
+            evaluate(Batched(), DEALS[:2], record=seen.append, max_episode_steps=5)
+        assert [replay.annotations for replay in seen] == [(), ()]
+
+    def test_what_rounding_does_is_cut_off(self) -> None:
+        seen: list[Replay] = []
+        evaluate(
+            self.Odd(Annotation(((728, 1.0000001), (729, -1e-9)))),
+            DEALS[:1],
+            record=seen.append,
+            max_episode_steps=5,
+        )
+        assert seen[0].annotations[1] == Annotation(((728, 1.0), (729, 0.0)))
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"value": float("inf")}, "inf is not a finite number"),
+            ({"value": "high"}, "'high' is not a finite number"),
+            ({"choices": {728: 1.1}}, "probability 1.1 is not within 0 to 1"),
+            ({"choices": {728: float("nan")}}, "nan is not a finite number"),
+            ({"choices": {781: 0.5}}, "781"),
+            ({"choices": [(728, 0.5)]}, "they must be actions and their probabilities"),
+            ({"choices": 0}, "they must be actions and their probabilities"),
+            ({"note": 5}, "note 5 is not a text"),
+        ],
+    )
+    def test_the_wrapper_refuses_it_at_once(
+        self, tmp_path: Path, arguments: dict[str, Any], message: str
+    ) -> None:
+        env = RecordReplay(BoulangerEnv(max_episode_steps=2), tmp_path)
+        env.reset(options={"code": "MS-C4-1"})
+        env.annotate({733: 1.0000001}, 0.5)
+        with pytest.raises(BoulangerError, match=message):
+            env.annotate(**arguments)
+        env.step(733)
+        env.step(733)
+        assert loaded(tmp_path)[0].annotations == (Annotation(((733, 1.0),), 0.5), None)
+
+
+class TestFoldersOfRuns:
+    """A folder of replays is one run's, and has all of its games that are wanted."""
+
+    def test_a_finished_run_gets_the_replays_that_it_lacks(self, tmp_path: Path) -> None:
+        file, games = tmp_path / "r.jsonl", tmp_path / "games"
+        run = evaluate("greedy", DEALS, file=file, seed=[3, 4])
+        lines = file.read_bytes()
+        options: dict[str, Any] = {"file": file, "seed": [3, 4], "record": games, "record_games": "losses"}
+        assert evaluate("greedy", DEALS, **options) == run
+        lost_games = [row for row in run.games if not row.won]
+        for seed in (3, 4):
+            codes = [replay.start.code for replay in loaded(games / f"seed-{seed}")]
+            assert codes == [row.code for row in lost_games if row.seed == seed]
+        before = {path: path.read_bytes() for path in games.rglob("*.json")}
+        gone = sorted(before)[1]
+        gone.unlink()
+        assert evaluate("greedy", DEALS, **options) == run
+        assert {path: path.read_bytes() for path in games.rglob("*.json")} == before
+        assert file.read_bytes() == lines
+
+    def test_two_runs_do_not_mix(self, tmp_path: Path) -> None:
+        evaluate("greedy", DEALS[:3], record=tmp_path)
+        before = sorted(path.name for path in tmp_path.iterdir())
+        for other in (
+            {"policy": "random"},
+            {"deals": DEALS[:4]},
+            {"seed": 1},
+            {"max_episode_steps": 50},
+            {"name": "mine"},
+        ):
+            with pytest.raises(BoulangerError, match="run with other settings"):
+                evaluate(**{"policy": "greedy", "deals": DEALS[:3], "record": tmp_path, **other})
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+        # The same run again is no other.
+        evaluate("greedy", DEALS[:3], record=tmp_path)
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+    def test_a_folder_with_other_replays_is_refused(self, tmp_path: Path) -> None:
+        play(RecordReplay(BoulangerEnv(max_episode_steps=3), tmp_path), 1)
+        with pytest.raises(BoulangerError, match="that are not of this run"):
+            evaluate("greedy", DEALS[:3], record=tmp_path)
+
+    def test_each_agent_has_a_folder_of_its_own(self, tmp_path: Path) -> None:
+        from boulanger_env.benchmark.command import bench
+
+        record = tmp_path / "a" / "games"
+        for agents in (["greedy"], ["..=random"], ["x=greedy", "y=random"]):
+            bench(agents, "c4-test-100", limit=3, record=record, record_games="all")
+        assert [path.name for path in tmp_path.iterdir()] == ["a"]
+        assert [path.name for path in (tmp_path / "a").iterdir()] == ["games"]
+        agents = {folder.name: {r.agent for r in loaded(folder)} for folder in record.iterdir()}
+        assert sorted(map(str, agents.values())) == ["{'..'}", "{'greedy'}", "{'x'}", "{'y'}"]
+        assert {len(list(folder.glob("*.json"))) for folder in record.iterdir()} == {3}
+
+    def test_a_policy_that_plays_otherwise_gets_no_wrong_replay(self, tmp_path: Path) -> None:
+        random = np.random.default_rng(1)
+
+        def wild(observation: Any, mask: Any, info: Any) -> int:
+            return int(random.choice(np.flatnonzero(mask)))
+
+        file = tmp_path / "r.jsonl"
+        evaluate(wild, DEALS[:2], name="wild", file=file)
+        with pytest.warns(UserWarning, match="wild: games that it plays otherwise"):
+            evaluate(wild, DEALS[:2], name="wild", file=file, record=tmp_path / "games")
+        assert loaded(tmp_path / "games") == []
 
 
 # -- the wrapper ------------------------------------------------------------------------------------------------
@@ -244,7 +406,7 @@ def test_actions_that_raise_are_not_recorded(tmp_path: Path) -> None:
             ),
             r"TransformReward\(RecordReplay",
         ),
-        (lambda folder: RecordReplay(BoulangerEnv(), folder, games="wins"), "games='wins'"),
+        (lambda folder: RecordReplay(BoulangerEnv(), folder, games="wins"), "games to record 'wins'"),
     ],
 )
 def test_what_cannot_be_wrapped(tmp_path: Path, make: Any, message: str) -> None:

@@ -4,6 +4,7 @@ from .compare import Comparison, compare
 from .difficulty import Grade, by_difficulty
 from .document import write_report
 from .evaluate import evaluate
+from .model_files import save_model
 from .policies import Policy, as_policy
 from .report import markdown, rich_table
 from .results import Results, Summary
@@ -24,5 +25,6 @@ __all__ = [
     "evaluate",
     "markdown",
     "rich_table",
+    "save_model",
     "write_report",
 ]

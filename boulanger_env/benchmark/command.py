@@ -13,16 +13,20 @@ from typing import Any
 from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.replay.recording import Games
+from boulanger_env.replay.recording import Games, check_games
 
 from .compare import compare
 from .distributed import Recipe, evaluate_on
 from .document import write_report
-from .evaluate import Progress, evaluate
+from .evaluate import Progress, evaluate, header_of
 from .label import SHARD, Winnability, as_sample, label
+from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
+from .recording import claim
 from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
 from .results import Results
+from .rows import read
+from .runs import check_same
 
 Report = Callable[[str, int], Progress]
 """Starts the progress of one agent: from its name and the number of games to what ``evaluate`` calls."""
@@ -34,7 +38,7 @@ def bench(
     *,
     limit: int | None = None,
     seeds: Sequence[int] = (0,),
-    sample: bool = False,
+    sample: bool | None = None,
     output: str | os.PathLike[str] | None = None,
     ray: str | None = None,
     workers: int | None = None,
@@ -42,6 +46,7 @@ def bench(
     record_games: Games = "losses",
     as_markdown: bool = False,
     color: bool | None = None,
+    **settings: Any,
 ) -> list[Results]:
     """Play a set of deals with each agent, and print a table.
 
@@ -50,24 +55,26 @@ def bench(
         deals: a set's name or file.
         limit: only so many deals, from the first.
         seeds: of all chance; each agent plays the deals once with each.
-        sample: models draw their actions by their probabilities, instead of taking the likeliest.
+        sample: whether models draw their actions by their probabilities; None for as each was saved.
         output: a folder that gets ``NAME.jsonl`` for each agent, game by game, and a report in the end. A run that was
             stopped goes on where it was.
         ray: a Ray cluster to play on, see ``OnRay``; it needs ``output``.
         workers: the most tasks on Ray at a time.
-        record: a folder for replays of the games; with several agents it gets a folder ``NAME`` for each.
+        record: a folder for replays of the games, which gets a folder ``NAME`` for each agent.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
+        settings: keywords of the environment, as ``evaluate`` takes them, for all agents.
 
     Returns:
         The results in the order of the agents.
 
     Raises:
-        BoulangerError: an agent, the deals or the limit is not one, two agents have one name, the folder holds another
-            run, or a library is missing.
+        BoulangerError: an agent, the deals or the limit is not one, two agents have one name, a folder holds another
+            run, or a library is missing. Nothing has been played then.
         OSError: a file cannot be read or written.
     """
+    check_games(record_games)
     deal_set = as_deal_set(deals)
     if limit is not None:
         if limit < 1:
@@ -82,22 +89,32 @@ def bench(
     recipes = [_recipe(agent, sample) for agent in agents]
     policies = [recipe.make() for recipe in recipes]
     names = [policy.name for policy in policies]
-    if not names or len(set(names)) < len(names):
-        raise BoulangerError(f"agents {', '.join(names) or 'none'}: give at least one, each only once")
-    folder = None if output is None else Path(output)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+    # Some file systems take no notice of capitals.
+    if not names or len({name.casefold() for name in names}) < len(names):
+        raise BoulangerError(
+            f"agents {', '.join(names) or 'none'}: give at least one, and names that differ by more than capitals "
+            "(NAME=AGENT gives one)"
+        )
+    stems = [file_stem(name) for name in names]
+    files = [None if output is None else Path(output, f"{stem}.jsonl") for stem in stems]
+    records = [None if record is None else Path(record, stem) for stem in stems]
+    headers = [header_of(policy, deal_set, seeds, settings) for policy in policies]
+    # What would end the last agent's run ends the command before the first one's.
+    if output is not None:
+        Path(output).mkdir(parents=True, exist_ok=True)
+    for header, file, folder in zip(headers, files, records, strict=True):
+        if file is not None and file.exists():
+            check_same(read(file).header, header, file)
+        if folder is not None:
+            claim(folder, header)
     pool = None if ray is None else OnRay(ray, workers)
 
     results = []
     with _progress() as start:
-        for recipe, policy in zip(recipes, policies, strict=True):
+        for recipe, policy, file, folder in zip(recipes, policies, files, records, strict=True):
             progress = start(policy.name, len(deal_set) * len(seeds))
-            file = (
-                None if folder is None else folder / f"{re.sub(r'[^A-Za-z0-9.+-]', '_', policy.name)}.jsonl"
-            )
             if pool is not None and file is not None:
-                run = evaluate_on(pool, recipe, deal_set, file, seed=seeds, progress=progress)
+                run = evaluate_on(pool, recipe, deal_set, file, seed=seeds, progress=progress, **settings)
             else:
                 run = evaluate(
                     policy,
@@ -105,18 +122,18 @@ def bench(
                     seed=seeds,
                     progress=progress,
                     file=file,
-                    record=None if record is None else Path(record, policy.name if len(names) > 1 else ""),
+                    record=folder,
                     record_games=record_games,
+                    **settings,
                 )
             results.append(run)
     if as_markdown:
         _print(f"{markdown(results)}\n{caption(results)}\n")
     else:
         _print_rich([rich_table(results)], color)
-    if folder is not None:
-        _print(
-            f"The report is {write_report(results, folder)[0]}, the same as a page {folder / 'report.html'}\n"
-        )
+    if output is not None:
+        pages = write_report(results, Path(output))
+        _print(f"The report is {pages[0]}, the same as a page {pages[1]}\n")
     return results
 
 
@@ -198,12 +215,15 @@ def label_codes(
     return found
 
 
-def _recipe(agent: str, sample: bool) -> Recipe:
+def _recipe(agent: str, sample: bool | None) -> Recipe:
     """A policy, with the name before it that it may have: ``long=runs/long/model.zip``."""
     name, equals, policy = agent.partition("=")
-    if not equals or not re.fullmatch(r"[\w.+-]+", name):
+    # heuristic:nodes=30 and ./lr=0.1.zip have none.
+    if not equals or not re.fullmatch(r"[^/\\:]+", name):
         name, policy = "", agent
-    return Recipe.of(policy, name or None, sample and policy.split(":", 1)[0] not in AGENTS)
+    if name:
+        checked_name(name)
+    return Recipe.of(policy, name or None, None if policy.split(":", 1)[0] in AGENTS else sample)
 
 
 def _print(text: str) -> None:

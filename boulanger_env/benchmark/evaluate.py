@@ -269,7 +269,7 @@ def _row(
         place=place,
         code=code,
         seed=seed,
-        outcome=str(info["outcome"][slot]) or OUTCOMES[TRUNCATED],
+        outcome=str(info["outcome"][slot] or OUTCOMES[TRUNCATED]),
         cards_home=envs.game(slot).cards_home,
         score=int(info["score"][slot]),
         moves=int(info["moves"][slot]),

@@ -22,6 +22,7 @@ import gymnasium as gym
 from boulanger_env.agents import AGENTS
 from boulanger_env.files import write_with
 from boulanger_env.game.errors import BoulangerError, did_you_mean
+from boulanger_env.shown import printable
 
 ATTRIBUTE = "boulanger_env"
 """Where a model keeps its ``WayOfPlay``."""
@@ -268,9 +269,9 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
 
 def no_policy(text: str) -> str:
     """What to say of a text that names no policy."""
-    shown = text if len(text) <= 200 else f"{text[:200]}..."
     return (
-        f"there is no agent and no file {shown!r}{did_you_mean(text, AGENTS)}; the agents are {', '.join(AGENTS)}, "
+        f"there is no agent and no file '{printable(text, 200)}'{did_you_mean(text, AGENTS)}; "
+        f"the agents are {', '.join(AGENTS)}, "
         "a model is the .zip that Stable-Baselines3 or sb3-contrib saved, and module:name is a policy of your own"
     )
 

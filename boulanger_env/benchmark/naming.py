@@ -8,6 +8,7 @@ from types import CodeType
 from typing import Any
 
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.shown import printable
 
 LONGEST = 100
 """Characters that a policy's name may have."""
@@ -20,15 +21,15 @@ def checked_name(name: Any) -> str:
         BoulangerError: it is not a text of 1 to ``LONGEST`` printable characters.
     """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST:
-        given = repr(name)
-        shown = given if len(given) <= LONGEST else f"{given[:40]}... ({len(given)} characters)"
-        raise BoulangerError(f"name {shown}: a policy's name is a text of 1 to {LONGEST} printable characters")
+        raise BoulangerError(
+            f"name {printable(repr(name), 60)}: a policy's name is a text of 1 to {LONGEST} printable characters"
+        )
     return name
 
 
 def as_name(text: str) -> str:
     """A name made of a text that nobody chose as one, such as a file's name."""
-    return "".join(c if c.isprintable() else "?" for c in text)[:LONGEST]
+    return printable(text)[:LONGEST].strip() or "policy"
 
 
 def file_stem(name: str) -> str:
@@ -38,7 +39,9 @@ def file_stem(name: str) -> str:
     different names different.
     """
     safe = re.sub(r"[^A-Za-z0-9.+_-]|^\.|\.$", "_", name)
-    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return (
+        safe if safe == name else f"{safe}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    )
 
 
 def identity(policy: Any) -> dict[str, str]:

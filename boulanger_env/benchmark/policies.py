@@ -236,7 +236,9 @@ def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: boo
     undo = actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1)
     auto_foundation = "AutoFoundation" in way.wrappers
     if undo and auto_foundation:
-        raise BoulangerError(f"model {name} was trained under AutoFoundation with undo: no benchmark plays that")
+        raise BoulangerError(
+            f"model {name} was trained under AutoFoundation with undo: no benchmark plays that"
+        )
     sample = way.sample if sample is None else sample
     return Policy(
         name=name,

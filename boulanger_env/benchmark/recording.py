@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
-from boulanger_env.files import write_text
+from boulanger_env.files import files_in, write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.render.html import Annotation
@@ -58,6 +58,7 @@ class Recordings:
         self.player = player
         self.deals = deals
         self.header = header
+        self._warned: set[str] = set()
 
     def of(self, seed: int, slots: int, earlier: Iterable[GameRow]) -> Recording:
         """The recording of a round through the deals, in which some games were played earlier."""
@@ -66,6 +67,12 @@ class Recordings:
             record /= f"seed-{seed}"
             record.mkdir(exist_ok=True)
         return Recording(self, record, slots, earlier)
+
+    def warn(self, what: str, why: object) -> None:
+        """Say what a replay lacks, once for each kind of lack."""
+        if what not in self._warned:
+            self._warned.add(what)
+            warnings.warn(f"{self.player.name}: {what}: {why}", stacklevel=2)
 
 
 def claim(folder: Path, header: Header) -> None:
@@ -79,8 +86,10 @@ def claim(folder: Path, header: Header) -> None:
     mark = folder / RUN
     if mark.exists():
         check_same(read(mark).header, header, mark)
-    elif next(folder.rglob("*.json"), None) is not None:
-        raise BoulangerError(f"{folder} holds .json files that are not of this run: record into a folder of its own")
+    elif files_in(folder, "**/*.json"):
+        raise BoulangerError(
+            f"{folder} holds .json files that are not of this run: record into a folder of its own"
+        )
     else:
         write_text(mark, header.line())
 
@@ -124,7 +133,7 @@ class Recording:
         """Ask the policy what it thinks before it chooses."""
         thoughts = self._run.player.annotate(observation, masks, info)
         # What it says of a game that has ended means nothing.
-        ended = masks.all(1)
+        ended: Any = masks.all(1)
         try:
             if len(thoughts) != len(masks):
                 raise BoulangerError(f"{len(thoughts)} annotations for {len(masks)} games")
@@ -140,10 +149,7 @@ class Recording:
             self._annotations[slot].append(noted)
 
     def _leave_out(self, error: Exception) -> None:
-        warnings.warn(
-            f"what {self._run.player.name} notes is left out of its replays where no replay can hold it: {error}",
-            stacklevel=2,
-        )
+        self._run.warn("what it notes is left out of replays that cannot hold it", error)
 
     def after(self, actions: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
         """Note a step of every game."""
@@ -174,9 +180,8 @@ class Recording:
     def _is_as_before(self, row: GameRow) -> bool:
         earlier = self._earlier.get(row.place, row)
         if row != earlier:
-            warnings.warn(
-                f"{self._run.player.name} played {row.code} otherwise than before, so there is no replay of the game "
-                "that counts: its chance must come from seed() and reset()",
-                stacklevel=2,
+            self._run.warn(
+                "games that it plays otherwise than before have no replay",
+                f"{row.code} is one; its chance must come from seed() and reset()",
             )
         return row == earlier

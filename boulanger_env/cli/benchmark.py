@@ -26,7 +26,8 @@ def bench(
         list[str],
         typer.Option(
             help="random, greedy, heuristic, solver, with options (heuristic:nodes=30); a model's .zip; or "
-            "module:name. NAME= before it names it. May be given several times."
+            "module:name. NAME= before it names it. May be given several times. Loading a .zip or a module runs "
+            "the code in it: take none from a stranger."
         ),
     ],
     deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
@@ -38,11 +39,30 @@ def bench(
         ),
     ] = None,
     sample: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--sample", help="A model draws its moves by their probabilities, not always the likeliest."
+            "--sample/--no-sample",
+            help="A model draws its moves by their probabilities, or always takes the likeliest. "
+            "[default: as it was saved, else the likeliest]",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
+    max_episode_steps: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Moves after which a game is cut off. [default: 500; a model's own, if it was saved with it]",
+            show_default=False,
+        ),
+    ] = None,
+    prune: Annotated[
+        bool | None,
+        typer.Option(
+            "--prune/--no-prune",
+            help="Leave moves to equivalent positions out of the mask. [default: no; as a model was saved]",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -55,7 +75,7 @@ def bench(
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(help="Folder for replays of the games; with several agents, of a folder for each."),
+        typer.Option(help="Folder for replays of the games, a folder in it for each agent."),
     ] = None,
     record_games: Annotated[
         str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
@@ -71,12 +91,14 @@ def bench(
       boulanger bench --agent random --agent model.zip --deals c2-test-all --limit 200
       boulanger bench --agent heuristic:nodes=30 --agent heuristic --output runs/bench
       boulanger bench --agent mine=my_module:policy --seed 0 --seed 1 --output runs/mine
+      boulanger bench --agent runs/first/model.zip --agent greedy --prune --max-episode-steps 200
       boulanger bench --agent heuristic --output runs/ray --ray auto
       boulanger bench --agent greedy --limit 50 --record losses
       boulanger replay losses --html losses.html
     """
     from boulanger_env.benchmark import command
 
+    settings = {"max_episode_steps": max_episode_steps, "prune": prune}
     try:
         command.bench(
             agent,
@@ -91,6 +113,7 @@ def bench(
             record_games=int(record_games) if record_games.isdecimal() else record_games,
             as_markdown=markdown,
             color=look_of(False, color).color,
+            **{key: value for key, value in settings.items() if value is not None},
         )
     except KeyboardInterrupt:
         _stopped(output is not None)

@@ -26,7 +26,7 @@ def check_games(games: Games) -> None:
     """
     if games in ("all", "losses") or (type(games) is int and games > 0):
         return
-    raise BoulangerError(f"games={games!r} is unknown: choose 'all', 'losses' or how many, from the first")
+    raise BoulangerError(f"games to record {games!r}: choose 'all', 'losses' or how many, from the first")
 
 
 def is_wanted(games: Games, number: int, outcome: str | None) -> bool:

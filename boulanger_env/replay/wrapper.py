@@ -132,7 +132,9 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         """
         given = {} if choices is None else choices
         if not isinstance(given, Mapping):
-            raise ReplayError(f"choices are {given!r}, they must be actions and their probabilities: {{733: 0.75}}")
+            raise ReplayError(
+                f"choices are {given!r}, they must be actions and their probabilities: {{733: 0.75}}"
+            )
         noted = as_annotation(Annotation(tuple(given.items()), value, note))
         assert noted is not None
         likely = sorted(noted.choices, key=lambda choice: -choice[1])[:5]
