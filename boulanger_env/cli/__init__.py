@@ -21,6 +21,7 @@ from boulanger_env.shown import printable
 from .agents import train
 from .app import app
 from .benchmark import bench, compare, label
+from .diagnose import diagnose
 from .games import deal, play
 from .replay import replay
 from .solve import solve
@@ -28,7 +29,7 @@ from .solve import solve
 __all__ = ["app", "main"]
 
 # The help lists them in this order.
-for _command in (deal, play, solve, replay, train, bench, compare, label):
+for _command in (deal, play, solve, replay, diagnose, train, bench, compare, label):
     app.command()(_command)
 
 # typer brings its own click or uses the one that is installed, by its version; this is the class of the one in use.

@@ -1,5 +1,6 @@
 """A complete solver: wins that replay, proofs that there is none, and proven shortest solutions."""
 
+from .diagnosis import Decision, Diagnosis, diagnose
 from .many import solve_many
 from .solve import Solution, Status, solve
 from .verdicts import verdicts
@@ -11,8 +12,11 @@ __all__ = [
     "LIMIT",
     "SOLVED",
     "UNSOLVABLE",
+    "Decision",
+    "Diagnosis",
     "Solution",
     "Status",
+    "diagnose",
     "solve",
     "solve_many",
     "verdicts",

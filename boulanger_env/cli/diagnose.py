@@ -1,0 +1,113 @@
+"""``boulanger diagnose``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from boulanger_env.shown import printable
+
+if TYPE_CHECKING:
+    from boulanger_env.replay import Replay
+    from boulanger_env.solver import Decision, Diagnosis
+
+
+def diagnose(
+    files: Annotated[
+        list[Path], typer.Argument(help="Replay files, or folders of them.", show_default=False)
+    ],
+    steps: Annotated[bool, typer.Option("--steps", help="List every decision.")] = False,
+    fewest: Annotated[
+        bool, typer.Option("--fewest", help="The same, with the proven fewest moves to a win (slower).")
+    ] = False,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="The most positions to look at, for each legal move.")
+    ] = None,
+) -> None:
+    """Find the move that lost each game, and the moves that would have won it.
+
+    Every answer is proved by a complete search, unless --nodes ends it first.
+
+    \b
+    Examples:
+      boulanger diagnose game.json
+      boulanger diagnose losses/
+      boulanger diagnose game.json --fewest
+    """
+    from boulanger_env.replay import replays_in
+    from boulanger_env.solver import diagnose as diagnose_game
+
+    found = []
+    for path, replay in (one for file in files for one in replays_in(file)):
+        diagnosis = diagnose_game(replay.start, replay.actions, fewest=fewest, node_limit=nodes)
+        typer.echo(f"{printable(str(path))}: {_game(replay)}")
+        typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis)), nl=False)
+        if steps or fewest:
+            typer.echo("".join(f"  {line}\n" for line in _table(diagnosis)), nl=False)
+        found.append(diagnosis)
+    if len(found) > 1:
+        typer.echo(_summary(found))
+
+
+def _game(replay: Replay) -> str:
+    name = replay.start.code or f"a board with {replay.start.n_cells} cells"
+    played = f"{len(replay.actions)} steps"
+    return ", ".join(
+        filter(None, [name, printable(replay.agent), f"{replay.outcome or 'left'} after {played}"])
+    )
+
+
+def _verdict(replay: Replay, diagnosis: Diagnosis) -> list[str]:
+    lost = diagnosis.losing_move
+    if lost is not None:
+        from boulanger_env.solver import solve
+
+        win = solve(lost.before, quality="short").notation()
+        return [
+            f"lost at step {lost.step} of {len(replay.actions)}: {lost.text}",
+            f"these moves kept the win: {_moves(lost)}",
+            f"a win from there, in {len(win)} moves: {' '.join(win)}",
+        ]
+    if replay.outcome == "won":
+        return [
+            f"won; another move would have lost at {diagnosis.choices} of {len(diagnosis.decisions)} decisions"
+        ]
+    if diagnosis.winnable:
+        return ["it can still be won"]
+    if diagnosis.undecided or diagnosis.winnable is None:
+        return ["not decided within the limit"]
+    return ["it could not be won from the start"]
+
+
+def _moves(decision: Decision) -> str:
+    return " ".join(decision.before.notation(move) for move in decision.winning)
+
+
+def _table(diagnosis: Diagnosis) -> list[str]:
+    verdicts = {True: "lost", False: "", None: "not decided"}
+    lines = ["step  move   win  lose  fewest"]
+    for decision in diagnosis.decisions:
+        if decision.winnable is not False:
+            lines.append(
+                f"{decision.step:4}  {decision.text:5} {len(decision.winning):4} {len(decision.losing):5} "
+                f"{decision.fewest or '-':>7}  {verdicts[decision.is_mistake]}".rstrip()
+            )
+    hopeless = len(diagnosis.decisions) - len(lines) + 1
+    return [*lines, f"{hopeless} more in positions that cannot be won"] if hopeless else lines
+
+
+def _summary(found: list[Diagnosis]) -> str:
+    choices = sum(one.choices for one in found)
+    mistakes = sum(len(one.mistakes) for one in found)
+    lost = sorted(one.losing_move.step for one in found if one.losing_move is not None)
+    share = f" ({100 * mistakes / choices:.2f} %)" if choices else ""
+    said = [
+        f"{len(found)} games, {len(lost)} lost by a move",
+        f"{mistakes} mistakes{share} at {choices} decisions where one move keeps the win and another loses it",
+    ]
+    if lost:
+        quarters = "/".join(str(lost[len(lost) * quarter // 4]) for quarter in (1, 2, 3))
+        said.append(f"lost at step {quarters} (quartiles)")
+    return "; ".join(said)
