@@ -22,6 +22,7 @@ class Decision(NamedTuple):
     step: int
     """Number of the action in its episode, from 1. Undo and illegal actions have numbers too, but are not decisions."""
     move: Move
+    """The move."""
     text: str
     """The move in standard notation."""
     before: Game
