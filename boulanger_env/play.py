@@ -59,6 +59,7 @@ class Session:
     Args:
         start: a game before its first move.
         moves: ids of the moves played so far.
+        known: the moves in the game's file, None if there is none.
 
     Attributes:
         game: the game as it stands.
@@ -68,30 +69,33 @@ class Session:
         path: the file in which the game was saved last; it is a replay.
     """
 
-    def __init__(self, start: Game, moves: Sequence[int] = ()) -> None:
+    def __init__(self, start: Game, moves: Sequence[int] = (), known: Sequence[int] | None = None) -> None:
         self.done = False
         self.note = ""
-        self.unsaved: OSError | None = None
+        self.unsaved: OSError | saves.SavedGameError | None = None
         self.path: Path | None = None
-        self._begin(start, moves)
+        self._begin(start, moves, known)
 
-    def _begin(self, start: Game, moves: Sequence[int] = ()) -> None:
-        self._start = start
+    def _begin(self, start: Game, moves: Sequence[int], known: Sequence[int] | None) -> None:
+        self._start, self._known = start, known
         self._moves: list[int] = []
         self.game = start.copy()
         for action in moves:
             self._push(Move.from_id(action))
         if moves:
-            self.note = f"Resumed at move {len(moves)}."
+            self.note = "\n".join(filter(None, [self.note, f"Resumed at move {len(moves)}."]))
         self.store()
 
     def store(self) -> None:
         """Save the game."""
         self.unsaved = None
         try:
-            self.path = saves.save(self._start, self._moves)
-        except OSError as error:
+            self.path = saves.save(self._start, self._moves, self._known)
+        except (OSError, saves.SavedGameError) as error:
             self.unsaved = error
+        else:
+            # A win has left for another folder.
+            self._known = None if self.game.is_won else list(self._moves)
 
     def enter(self, line: str) -> None:
         """Do what a line says, word by word up to the first that cannot be done."""
@@ -175,16 +179,20 @@ class Session:
             if len(words) > 1:
                 raise BoulangerError("n takes one game code, such as MS-C4-617, or none")
             code = words[0] if words else random_code(self.game.n_cells)
-            start, moves = _saved(Game.from_code(code))
+            following = _saved(Game.from_code(code))
         except (BoulangerError, OSError) as error:
             self.note = str(error)
             return
-        if self._moves and not self.game.is_won and self._start.code:
+        if self._moves and self.unsaved:
+            self.note = f"The last game could not be saved: {self.unsaved}"
+        elif self._moves and not self.game.is_won and self._start.code:
             self.note = f"{self._start.code} is kept: n {self._start.code} goes back to it."
         elif not self._moves:
-            with contextlib.suppress(OSError):
-                saves.path_of(self._start).unlink(missing_ok=True)
-        self._begin(start, moves)
+            with contextlib.suppress(BoulangerError, OSError):
+                path = saves.path_of(self._start)
+                if saves.moves_in(path) == []:
+                    path.unlink()
+        self._begin(*following)
 
 
 _COMMANDS: dict[str, Callable[[Session], None]] = {
@@ -221,17 +229,17 @@ def open_session(
     if board is not None:
         return Session(*_saved(read_board(board, cells), anew))
     last = saves.newest() if n_cells is None and not anew else None
-    return Session(*saves.load(last)) if last else Session(Game.from_code(random_code(cells)))
+    if last is None:
+        return Session(Game.from_code(random_code(cells)))
+    start, moves = saves.load(last)
+    return Session(start, moves, moves)
 
 
-def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int]]:
-    """A game with its saved moves; none if it is not saved, or played ``anew``."""
-    path = saves.path_of(start)
-    if not path.exists():
-        return start, []
+def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int], list[int] | None]:
+    """A game, its moves, none if it is played ``anew``, and those of its file, None if it is not saved."""
     # Read even if it is not wanted: a damaged file may be worth repairing and is not written over.
-    start, moves = saves.load(path)
-    return start, [] if anew else moves
+    known = saves.moves_in(saves.path_of(start))
+    return start, [] if anew or known is None else known, known
 
 
 def read_board(path: Path, n_cells: int) -> Game:

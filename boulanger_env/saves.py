@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from boulanger_env.files import files_in
 from boulanger_env.game import BoulangerError, Game
 from boulanger_env.game.moves import UNDO
 from boulanger_env.replay import Replay, ReplayError, replay_of
@@ -52,30 +53,51 @@ def path_of(start: Game) -> Path:
 
 def newest() -> Path | None:
     """The game that was saved last, or None."""
-    return max(folder().glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
+    return max(files_in(folder(), "*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
-def save(start: Game, moves: Sequence[int]) -> Path:
+def save(start: Game, moves: Sequence[int], known: Sequence[int] | None) -> Path:
     """Write a game's file; an earlier one is replaced only once the new one is complete.
+
+    A file that another session has written since is not: one that has nothing to add leaves it, another is refused.
 
     Args:
         start: the game before its first move.
         moves: the ids of the moves that stand.
+        known: the moves that this session last read from the file or wrote to it, None if there was none.
 
     Returns:
         Where the file is: a game that is won moves to the folder ``won``.
 
     Raises:
+        SavedGameError: another session has played the game on since, or its file is damaged.
         OSError: the file cannot be written.
     """
     replay = replay_of(start, moves)
     under_way = path_of(start)
+    found = moves_in(under_way)
+    of_another = found is not None and found != known
     path = under_way.parent / "won" / under_way.name if replay.end.is_won else under_way
+    if of_another and path == under_way:
+        if list(moves) in (known, found):
+            return path
+        raise SavedGameError(
+            f"another session has played {start.code or 'this board'} on since; its moves are kept, yours are not"
+        )
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     replay.save(path)
-    if path != under_way:
+    if path != under_way and not of_another:
         under_way.unlink(missing_ok=True)
     return path
+
+
+def moves_in(path: Path) -> list[int] | None:
+    """The moves that a game's file holds, None if there is no file.
+
+    Raises:
+        SavedGameError, OSError: as :func:`load`.
+    """
+    return load(path)[1] if path.exists() else None
 
 
 def load(path: Path) -> tuple[Game, list[int]]:

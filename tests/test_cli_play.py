@@ -384,6 +384,78 @@ def test_a_code_brings_its_own_cells() -> None:
     assert "0 cells" in error("play", "--cells", "0")
 
 
+# -- two sessions -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("begun", [[], ["6a"]])
+def test_an_idle_session_leaves_what_another_has_played(begun: list[str]) -> None:
+    idle, other = begin("MS-C4-1", *begun), begin("MS-C4-1")
+    other.enter("6 1c u 1d")
+    idle.enter("?")
+    play_module.finish(idle)
+    assert open_session("MS-C4-1").game == other.game
+    other.enter("u u")
+    assert other.unsaved is None
+    play_module.finish(other)
+    assert open_session("MS-C4-1").game == other.game
+
+
+@pytest.mark.parametrize("left", ["n", "n MS-C2-617"])
+def test_an_idle_session_that_goes_to_another_game_deletes_nothing(left: str) -> None:
+    idle, other = begin("MS-C4-1"), begin("MS-C4-1")
+    other.enter("6a")
+    idle.enter(left)
+    assert open_session("MS-C4-1").game == other.game
+
+
+def test_a_second_session_that_plays_is_told_at_once_and_wipes_nothing() -> None:
+    late, other = begin("MS-C4-1", "6a"), begin("MS-C4-1")
+    other.enter("6b 1c")
+    late.enter("7d")
+    assert "another session has played MS-C4-1 on" in str(late.unsaved)
+    assert open_session("MS-C4-1").game == other.game
+    with pytest.raises(saves.SavedGameError, match="another session has played MS-C4-1 on"):
+        play_module.finish(late)
+    late.enter("n")
+    assert "The last game could not be saved: another session" in late.note
+    late.enter("n MS-C4-1")
+    assert late.game == other.game
+    assert late.unsaved is None
+
+
+def test_a_game_that_another_session_has_left_or_won_is_saved_again(state: Path) -> None:
+    solution = json.loads(SOLUTIONS.read_text().splitlines()[0])
+    half = " ".join(str(Move(*move)) for move in solution["moves"][:60])
+    rest = " ".join(str(Move(*move)) for move in solution["moves"][60:])
+    late, other = begin(solution["code"], half), begin(solution["code"])
+    other.enter(rest)
+    assert other.game.is_won
+    late.enter("u")
+    assert late.unsaved is None
+    assert open_session(solution["code"]).game == late.game
+    other.enter("u")
+    assert "another session" in str(other.unsaved)
+    late.enter(str(Move(*solution["moves"][59])) + " " + rest)
+    assert not list(state.glob("*.json"))
+    assert Replay.load(state / "won" / f"{solution['code']}.json").outcome == "won"
+
+
+def test_a_win_leaves_the_game_of_another_session(state: Path) -> None:
+    solution = json.loads(SOLUTIONS.read_text().splitlines()[0])
+    winner, other = begin(solution["code"]), begin(solution["code"], str(Move(*solution["moves"][0])))
+    winner.enter(" ".join(str(Move(*move)) for move in solution["moves"]))
+    assert winner.unsaved is None
+    play_module.finish(winner)
+    assert (state / "won" / f"{solution['code']}.json").is_file()
+    assert open_session(solution["code"]).game == other.game
+
+
+def test_hidden_files_are_no_saved_games(state: Path) -> None:
+    begin("MS-C4-1", "6a")
+    (state / ".0123abcd.MS-C4-2.json").write_text("half")
+    assert open_session().game.code == "MS-C4-1"
+
+
 # -- saved games ------------------------------------------------------------------------------------------------
 
 
