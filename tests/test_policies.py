@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import functools
+import io
+import json
+import os
+import subprocess
+import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +17,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError
 from boulanger_env.agents import make
 from boulanger_env.benchmark import as_policy, evaluate, save_model
@@ -180,7 +187,7 @@ class TestBadPolicies:
         (tmp_path / "broken.py").write_text(source)
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.delitem(__import__("sys").modules, "broken", raising=False)
+        monkeypatch.delitem(sys.modules, "broken", raising=False)
         with pytest.raises(BoulangerError, match=message):
             as_policy("broken:policy")
 
@@ -339,3 +346,124 @@ class TestModels:
         assert not (tmp_path / "m.zip").exists()
         save_model(alone, tmp_path / "m.zip", sample=False, settings={"max_episode_steps": 9})
         assert as_policy(tmp_path / "m.zip").settings["max_episode_steps"] == 9
+
+    def test_a_model_that_diverged_is_refused(self) -> None:
+        model = self.model(BoulangerEnv(observation="cards"))
+        next(model.policy.parameters()).data[0] = float("nan")
+        with pytest.raises(BoulangerError, match="weights that are not finite numbers"):
+            as_policy(model)
+
+    def test_a_hostile_file_is_an_error_that_names_it(self, tmp_path: Path) -> None:
+        save_model(self.model(BoulangerEnv(observation="cards")), tmp_path / "good.zip", sample=True)
+        good = (tmp_path / "good.zip").read_bytes()
+        with zipfile.ZipFile(tmp_path / "good.zip") as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        data = json.loads(parts["data"])
+        changed = {
+            "cut": good[: len(good) // 2],
+            "empty": b"",
+            "nothing in it": packed({}),
+            "a bomb": packed({**parts, "more": b"\0" * 50_000_000}, zipfile.ZIP_DEFLATED),
+            "deep": packed({**parts, "data": b"[" * 100_000}),
+            "no weights": packed({**parts, "policy.pth": b""}),
+            "another class": packed({**parts, "data": json.dumps({**data, "policy_class": 5}).encode()}),
+        }
+        for way in (
+            5,
+            {},
+            {"settings": {"reward": 1}, "wrappers": [], "sample": True},
+            {"sample": "\x1b[2J"},
+        ):
+            changed[repr(way)] = packed(
+                {**parts, "data": json.dumps({**data, "boulanger_env": way}).encode()}
+            )
+        for name, content in changed.items():
+            file = tmp_path / "hostile.zip"
+            file.write_bytes(content)
+            started = time.perf_counter()
+            # On Ray a model travels by its content: its errors name the file that it came from.
+            for load_it in (as_policy, lambda path: Recipe.of(path).make()):
+                with pytest.raises(BoulangerError) as error:
+                    load_it(str(file))
+                assert str(error.value).startswith(f"{file} is not a model"), name
+            assert time.perf_counter() - started < 5, name
+
+
+def packed(parts: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A zip with these files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return content.getvalue()
+
+
+class TestCommandLine:
+    """``boulanger bench``, as it is typed."""
+
+    def run(self, *arguments: str) -> Any:
+        testing = pytest.importorskip("typer.testing")
+        from boulanger_env.cli import app
+
+        return testing.CliRunner().invoke(
+            app, ["bench", "--deals", "c4-test-100", "--limit", "2", *arguments]
+        )
+
+    def test_settings_for_all_agents_are_named_under_the_table(self) -> None:
+        result = self.run(
+            "--agent", "random", "--agent", "greedy", "--prune", "--max-episode-steps", "20", "--markdown"
+        )
+        assert result.exit_code == 0, result.output
+        assert result.stdout.endswith("95 % intervals; max_episode_steps=20, prune=True\n")
+        assert "max_episode_steps" not in self.run("--agent", "random", "--markdown").stdout
+
+    @pytest.mark.usefixtures("one_thread")
+    def test_a_models_own_settings_are_named(self, tmp_path: Path) -> None:
+        contrib = pytest.importorskip("sb3_contrib")
+        env = BoulangerEnv(observation="cards", prune=True, max_episode_steps=9)
+        model = contrib.MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=8, device="cpu")
+        save_model(model, tmp_path / "m.zip", sample=True)
+        agents = ("--agent", str(tmp_path / "m.zip"), "--agent", "random", "--markdown")
+        shown = self.run(*agents).stdout
+        assert "m.zip: max_episode_steps=9, prune=True, sample=True; random: the default settings" in shown
+        assert "m.zip: max_episode_steps=9, prune=True; random" in self.run(*agents, "--no-sample").stdout
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--agent", "random", "--record", "x", "--record-games", "wins"), "games to record 'wins'"),
+            (("--agent", "gredy"), "did you mean 'greedy'?"),
+            (("--agent", f"{'x' * 100_000}=greedy"), "printable characters"),
+            (
+                ("--agent", "random", "--sample", "--agent", "test_policies:first"),
+                "sample is for trained models",
+            ),
+        ],
+    )
+    def test_an_error_is_one_line(self, arguments: tuple[str, ...], message: str) -> None:
+        result = self.run(*arguments)
+        assert result.exit_code == 1
+        assert message in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert len(result.stderr) < 700
+
+    def test_a_warning_is_one_line(self, tmp_path: Path) -> None:
+        (tmp_path / "odd.py").write_text(
+            "from boulanger_env.replay import Annotation\n\n\nclass Odd:\n"
+            "    def annotate(self, observation, mask, info):\n        return Annotation((), float('inf'))\n\n"
+            "    def __call__(self, observation, mask, info):\n        return int(mask.argmax())\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(Path(boulanger_env.__file__).parent.parent)}
+        options = ["--agent", "odd:Odd", "--deals", "c4-test-100", "--limit", "1", "--record", "games"]
+        command = ["-m", "boulanger_env", "bench", *options]
+        run = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert run.stderr.splitlines() == [
+            "Warning: Odd: what it notes is left out of replays that cannot hold it: inf is not a finite number"
+        ]

@@ -220,6 +220,10 @@ def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: boo
             "benchmark a callable that does the same to the observation and the action; or save the model with "
             "save_model(..., wrappers=[]), if the wrapper changes neither"
         )
+    if not all(bool(weights.isfinite().all()) for weights in model.policy.state_dict().values()):
+        raise BoulangerError(
+            f"model {name} has weights that are not finite numbers: its training diverged, and it plays nothing"
+        )
     actions = int(getattr(model.action_space, "n", 0))
     widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
     if actions not in widths:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from boulanger_env.game.errors import BoulangerError
 
 from .compare import Comparison, check_same_deals
+from .model_files import SETTINGS
 from .results import Results, Summary
 from .statistics import Estimate
 
@@ -138,9 +139,29 @@ def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
 
 
 def caption(results: Sequence[Results]) -> str:
-    """What a table of these results shows, in a line."""
+    """What a table of these results shows, in a line: the deals, and the settings if they are not the defaults."""
     first = results[0]
-    return f"{first.deals} ({first.fingerprint}), {first.summary.games} games, 95 % intervals"
+    shown = f"{first.deals} ({first.fingerprint}), {first.summary.games} games, 95 % intervals"
+    by_settings: dict[str, list[str]] = {}
+    for run in results:
+        by_settings.setdefault(_settings(run), []).append(run.policy)
+    if len(by_settings) == 1:
+        return "; ".join(filter(None, [shown, *by_settings]))
+    told = (f"{', '.join(names)}: {text or 'the default settings'}" for text, names in by_settings.items())
+    return "; ".join([shown, *told])
+
+
+def _settings(run: Results) -> str:
+    """The settings that are not the defaults, but for the observation, and whether a model draws its moves."""
+    different = {
+        **{
+            key: value
+            for key, value in run.settings.items()
+            if value != SETTINGS.get(key) and key != "observation"
+        },
+        **{key: run.details[key] for key in ("sample", "wrappers") if run.details.get(key)},
+    }
+    return ", ".join(f"{key}={value}" for key, value in different.items())
 
 
 def p_text(p: float) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from typing import Any
 
 try:
@@ -46,6 +47,8 @@ def main() -> None:
         elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             # A dot that a terminal lacks is no reason to fail.
             stream.reconfigure(errors="replace")
+    # In one line, like errors, and without the line of code that it comes from.
+    warnings.formatwarning = lambda message, *_, **__: f"Warning: {printable(str(message))}\n"
     try:
         sys.exit(app(prog_name="boulanger", standalone_mode=False))
     except _UsageError as error:
