@@ -23,6 +23,7 @@ from boulanger_env.envs import board_from_observation
 from boulanger_env.game.kernels import apply
 from boulanger_env.render import render_html
 from boulanger_env.replay import Annotation, Replay
+from boulanger_env.solver import Status, solve
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "images"
@@ -59,7 +60,11 @@ def player_page() -> str:
     evaluate(
         OneStep(), ["MS-C4-51", "MS-C4-5"], name="one step ahead", record=losses.append, max_episode_steps=100
     )
-    return render_html([replay.to_episode() for replay in losses], "Lost games")
+    known = {"strength": "no search", "value_unit": "on heuristic's scale"}
+    shown = [
+        replay.to_episode(solvable=solve(replay.start).status is Status.SOLVED, **known) for replay in losses
+    ]
+    return render_html(shown, "Lost games")
 
 
 SCREENSHOTS: dict[str, dict[str, Any]] = {

@@ -19,7 +19,7 @@ from walks import peer_games
 from boulanger_env import BoulangerError, Game, Move
 from boulanger_env.render import render_html
 from boulanger_env.render.html import player
-from boulanger_env.replay import Annotation, Replay, replay_of
+from boulanger_env.replay import Annotation, Replay, command, replay_of
 from boulanger_env.solver import Solution, Status, solve
 
 NASTY = (
@@ -112,6 +112,25 @@ def test_texts_cannot_break_out() -> None:
     assert found["title"] == found["agent"] == found["thoughts"][0]["note"] == NASTY
     assert "\u2028" not in page
     page.encode()
+
+
+def test_a_page_says_what_is_known_about_the_game() -> None:
+    (plain,) = data(lost().to_html())
+    assert (plain["solvable"], plain["strength"], plain["unit"]) == (None, "", "on the agent's own scale")
+    known = {"solvable": True, "strength": "wins 2 % of c4-test", "value_unit": "cards home still expected"}
+    (told,) = data(lost().to_html(**known))
+    assert [told[key] for key in ("solvable", "strength", "unit")] == list(known.values())
+
+
+def test_the_command_lets_the_solver_say_whether_a_game_could_be_won(tmp_path: Path) -> None:
+    for name, replay in {
+        "1": lost(),
+        "2": won(),
+        "3": lost("MS-C4-10"),
+    }.items():
+        replay.save(tmp_path / f"{name}.json")
+    command.replay([tmp_path], html=tmp_path / "page.html")
+    assert [one["solvable"] for one in data((tmp_path / "page.html").read_text())] == [True, True, False]
 
 
 def test_no_page_without_an_episode() -> None:
@@ -284,13 +303,37 @@ def test_what_the_agent_thought_is_shown_before_its_action(page: browser.Page, t
         if annotation is None:
             assert text == "Nothing is noted before this step."
             continue
-        assert text.startswith(f"Before step {step + 1}, value {round(annotation.value, 4):g}")
+        assert text.startswith(
+            f"Before step {step + 1}: value {round(annotation.value, 4):g}, on the agent's"
+        )
         assert page.run("document.querySelectorAll('#thought tr').length") == len(annotation.choices)
         chosen = [action for action, _ in annotation.choices].count(replay.actions[step])
         assert page.run("document.querySelectorAll('#thought .chosen').length") == chosen
     page.open(two_games, "#1/0")
     assert page.run("document.querySelector('#thinking').hidden")
     assert page.problems == []
+
+
+def test_it_explains_itself(page: browser.Page, tmp_path: Path) -> None:
+    """The game's name, the rules, the notation, whether it could be won, how good the agent is, what values count."""
+    path = tmp_path / "page.html"
+    for solvable, said in ((True, "It could have been won"), (False, "It could not be won"), (None, "")):
+        path.write_text(
+            lost().to_html(
+                solvable=solvable, strength="wins 2 % of c4-test", value_unit="cards still to come"
+            ),
+            "utf-8",
+        )
+        page.look()
+        page.open(path, "#1/0")
+        text = page.run("document.body.innerText")
+        assert "Jeu du Boulanger (Baker's Game)" in text
+        assert "chance · wins 2 % of c4-test · stuck" in re.sub("[\u2068\u2069]", "", text)
+        assert "A card goes onto the next higher card of its suit" in text
+        assert "a run of three cards, column 1 to 2" in text
+        assert text.count("cards still to come") == 2
+        assert page.run("document.getElementById('verdict').textContent").startswith(said)
+        assert (said == "") == (page.run("document.getElementById('verdict').textContent") == "")
 
 
 def test_nasty_texts_stay_texts(page: browser.Page, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Annotation(NamedTuple):
 
     Attributes:
         choices: the likeliest actions with their probabilities, likeliest first.
-        value: how good the position seemed to it, on a scale of its own.
+        value: how good the position seemed to it, on a scale of its own (``value_unit`` of ``episode`` names it).
         note: anything else.
     """
 
@@ -50,6 +50,9 @@ def episode(
     rewards: Sequence[float] | None = None,
     annotations: Sequence[Annotation | None] = (),
     at: int = 0,
+    solvable: bool | None = None,
+    strength: str = "",
+    value_unit: str = "",
 ) -> dict[str, Any]:
     """What the player shows of an episode, as plain values.
 
@@ -61,6 +64,9 @@ def episode(
         rewards: of each action.
         annotations: before each action, or none at all.
         at: the step that is shown first.
+        solvable: whether the game could be won from its start, as the solver proved; None if that is not known.
+        strength: how good the agent is, such as "wins 8 % of c4-test".
+        value_unit: what the annotations' values count, such as "cards home still expected".
     """
     places = _places(start)
     first = dict(places)
@@ -81,7 +87,9 @@ def episode(
     return {
         "title": start.code or f"A board with {start.n_cells} cell{'s' * (start.n_cells > 1)}",
         "agent": agent,
+        "strength": strength,
         "outcome": outcome,
+        "solvable": solvable,
         "cells": start.n_cells,
         # Where cards 1 to 52 lie; a step has the cards that it moves and where to, or the error that refused it.
         "places": [first[card] for card in range(1, N_CARDS + 1)],
@@ -89,6 +97,7 @@ def episode(
         "scores": scores,
         "rewards": None if rewards is None else [round(float(reward), 6) for reward in rewards],
         "thoughts": thoughts if any(thoughts) else None,
+        "unit": value_unit or "on the agent's own scale",
         "at": at,
     }
 

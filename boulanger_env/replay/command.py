@@ -12,8 +12,13 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
 from boulanger_env.render.html import render_html
 
+from boulanger_env.solver import Status, solve
+
 from .recording import replays_in
 from .replay import Replay
+
+_SEARCH = 100_000
+"""Positions that the solver may look at for a page's word on whether a game could be won: less than a second."""
 
 
 def replay(
@@ -52,7 +57,7 @@ def replay(
             raise BoulangerError(f"{name} shows one game, and these are {len(found)}: give one file")
     if html is not None:
         title = f"{len(found)} games" if len(found) > 1 else ""
-        write_text(html, render_html([one.to_episode() for one in found], title))
+        write_text(html, render_html([one.to_episode(solvable=_solvable(one)) for one in found], title))
         print(os.fspath(html))
     if gif is not None or mp4 is not None:
         _film(found[0], gif, mp4, speed)
@@ -61,6 +66,14 @@ def replay(
             _play(one, speed, color, ascii, clear)
     elif html is gif is mp4 is None:
         print("\n\n".join(map(str, found)))
+
+
+def _solvable(one: Replay) -> bool | None:
+    """Whether the game could be won from its start, or None where that takes a long search."""
+    if one.outcome == "won":
+        return True
+    status = solve(one.start, _SEARCH).status
+    return None if status is Status.LIMIT else status is Status.SOLVED
 
 
 def _film(

@@ -216,8 +216,16 @@ need A
 
     # -- to look at -------------------------------------------------------------------------------------------
 
-    def to_episode(self) -> dict[str, Any]:
-        """What the player shows of it, for ``render_html``."""
+    def to_episode(
+        self, *, solvable: bool | None = None, strength: str = "", value_unit: str = ""
+    ) -> dict[str, Any]:
+        """What the player shows of it, for ``render_html``.
+
+        Args:
+            solvable: whether the game could be won from its start; a replay that was won says so itself.
+            strength: how good the agent is, such as "wins 8 % of c4-test".
+            value_unit: what the annotations' values count, such as "cards home still expected".
+        """
         return episode(
             self.start,
             self.actions,
@@ -225,11 +233,14 @@ need A
             agent=self.agent,
             annotations=self.annotations,
             rewards=self.rewards,
+            solvable=solvable,
+            strength=strength,
+            value_unit=value_unit,
         )
 
-    def to_html(self) -> str:
-        """A page with a player: one file that needs nothing else."""
-        return render_html([self.to_episode()])
+    def to_html(self, *, solvable: bool | None = None, strength: str = "", value_unit: str = "") -> str:
+        """A page with a player: one file that needs nothing else; the arguments are those of ``to_episode``."""
+        return render_html([self.to_episode(solvable=solvable, strength=strength, value_unit=value_unit)])
 
     def _repr_html_(self) -> str:
         """The player, in a notebook."""

@@ -8,6 +8,10 @@
   const SUITS = ["spades", "hearts", "diamonds", "clubs"];
   const SYMBOLS = "♠♥♦♣";
   const OUTCOMES = { won: "won", stuck: "stuck", illegal: "ended by an illegal action", truncated: "cut off at the step limit" };
+  const VERDICTS = {
+    true: "It could have been won: the solver found a win from the start.",
+    false: "It could not be won: a search of every line of play found no win from the start.",
+  };
   // The table, in units of a hundredth of a card's width.
   const CARD = 100, TALL = 140, GAP = 9, FAN = 34, LEAST_FAN = 29, TOP = 36, COLUMNS_TOP = TOP + TALL + 40, MARGIN = 10;
   const WIDTH = 8 * CARD + 7 * GAP + 2 * MARGIN;
@@ -177,8 +181,7 @@
       box.append(el("p", {}, at < game.steps.length ? "Nothing is noted before this step." : "The episode ends here."));
       return;
     }
-    const lead = `Before step ${at + 1}` + (thought.value === null ? "" : `, value ${thought.value}`);
-    box.append(el("p", {}, lead));
+    box.append(el("p", {}, `Before step ${at + 1}` + (thought.value === null ? "" : `: value ${thought.value}, ${plain(game.unit)}`)));
     if (thought.note) box.append(el("p", {}, thought.note));
     const rows = el("table", { "aria-label": "Likeliest actions and their probabilities" });
     for (const [text, probability, chosen] of thought.choices) {
@@ -256,8 +259,10 @@
     homes = positions.map((position) => position.filter((place) => place >= HOMES).length);
     const last = game.steps.length;
     $("title").textContent = game.title;
-    const facts = [isolated(game.agent), outcome(), `${homes[last]} of 52 home`, `score ${game.scores[last]}`, plural(last, "step")];
+    const facts = [isolated(game.agent), isolated(game.strength), outcome(), `${homes[last]} of 52 home`, `score ${game.scores[last]}`, plural(last, "step")];
     $("facts").textContent = facts.filter(Boolean).join(" · ");
+    // A game that was won, or that is still going on, needs no verdict.
+    $("verdict").textContent = (game.outcome && game.outcome !== "won" && VERDICTS[game.solvable]) || "";
     $("games").value = number;
     $("slider").max = last;
     document.body.classList.toggle("empty", !last);
@@ -269,7 +274,7 @@
     curve("Cards home", homes, 0, 52);
     const values = game.thoughts ? [...game.thoughts.map((thought) => thought && thought.value), null] : [];
     const known = values.filter((value) => value !== null);
-    if (known.length) curve("The agent's value", values, Math.min(...known, 0), Math.max(...known, 0));
+    if (known.length) curve(`Value, ${plain(game.unit)}`, values, Math.min(...known, 0), Math.max(...known, 0));
     listMoves();
     $("table").classList.add("still");
     layTable();
