@@ -11,7 +11,6 @@ from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
 from boulanger_env.render.html import render_html
-
 from boulanger_env.solver import Status, solve
 
 from .recording import replays_in
