@@ -13,7 +13,7 @@ from boulanger_env.benchmark import label as labels
 from boulanger_env.benchmark.label import as_sample, label
 from boulanger_env.benchmark.pools import Processes
 from boulanger_env.benchmark.statistics import share
-from boulanger_env.deals import load
+from boulanger_env.deals import DealSet, load
 from boulanger_env.game import Game
 from boulanger_env.solver import SOLVED, solve
 
@@ -161,15 +161,112 @@ class TestShards:
             with pytest.raises(BoulangerError, match="a run with other settings"):
                 label(sample, folder=tmp_path, **options)
 
-    def test_other_folders_and_damaged_shards(self, tmp_path: Path) -> None:
+    def test_other_folders(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("mine")
         with pytest.raises(BoulangerError, match="holds no run"):
             label(as_sample("MS-C4-1", 4), folder=tmp_path)
-        label(as_sample("MS-C4-1", 4), folder=tmp_path / "run")
-        assert json.loads((tmp_path / "run" / "run.json").read_text())["count"] == 4
-        (tmp_path / "run" / "000000000000.parquet").write_bytes(b"PAR1 and no more")
-        with pytest.raises(BoulangerError, match=r"000000000000\.parquet is not a shard"):
-            label(as_sample("MS-C4-1", 4), folder=tmp_path / "run")
+        (tmp_path / "file").touch()
+        with pytest.raises(BoulangerError, match="holds no run"):
+            label(as_sample("MS-C4-1", 4), folder=tmp_path / "file")
+
+    def test_a_set_that_was_rewritten_is_another_run(self, tmp_path: Path) -> None:
+        mine = tmp_path / "mine.txt"
+        mine.write_text("".join(f"MS-C4-{n}\n" for n in range(1, 61)))
+        label(as_sample(str(mine)), folder=tmp_path / "run", shard=20)
+        (tmp_path / "run" / "000000000040.parquet").unlink()
+        # The same deals under another path are the same run.
+        (tmp_path / "moved").mkdir()
+        mine = mine.rename(tmp_path / "moved" / "mine.txt")
+        assert label(as_sample(str(mine)), folder=tmp_path / "run", shard=20).deals == 60
+        mine.write_text("".join(f"MS-C2-{n}\n" for n in range(1, 61)))
+        with pytest.raises(
+            BoulangerError, match=r"other settings \(deals .*'fingerprint': .* there, .* here\)"
+        ):
+            label(as_sample(str(mine)), folder=tmp_path / "run", shard=20)
+
+    def test_another_version_is_another_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        label(as_sample("ms-c4-1", 4), folder=tmp_path)
+        label(as_sample("MS-C4-1", 4), folder=tmp_path)
+        monkeypatch.setattr("boulanger_env.__version__", "9.9")
+        with pytest.raises(BoulangerError, match=r"\(version '.*' there, '9.9' here\)"):
+            label(as_sample("MS-C4-1", 4), folder=tmp_path)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"rows": 3}, "it has 3 rows, not 4"),
+            (
+                {"code": ["MS-C4-1", "MS-C4-2", "MS-C4-9", "MS-C4-4"]},
+                "code in row 2 is 'MS-C4-9', not 'MS-C4-3'",
+            ),
+            ({"nodes": [1.0, 2.0, 3.0, 4.0]}, r"its columns are .*nodes \(double"),
+            ({"nodes": [1, 2, None, 4]}, r"nodes \(int64, may be missing\)"),
+            ({"extra": [1, 2, 3, 4]}, r"extra \(int64"),
+            ({"nodes": None}, "its columns are"),
+            ({"cut": 200}, "Parquet"),
+            ({"cut": 0}, "Parquet"),
+        ],
+    )
+    def test_a_shard_of_something_else_is_refused(
+        self, changes: dict[str, Any], message: str, tmp_path: Path
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        label(as_sample("MS-C4-1", 8), folder=tmp_path, shard=4)
+        shard = tmp_path / "000000000000.parquet"
+        table = pq.read_table(shard)[: changes.pop("rows", 4)]
+        cut = changes.pop("cut", None)
+        columns = {name: table.column(name) for name in table.column_names}
+        columns |= {name: pa.array(values) if values else None for name, values in changes.items()}
+        columns = {name: values for name, values in columns.items() if values is not None}
+        if changes or cut is None:
+            schema = table.schema if not changes or "code" in changes else None
+            pq.write_table(pa.table(columns, schema), shard)
+        else:
+            shard.write_bytes(shard.read_bytes()[:cut])
+        before = shard.read_bytes()
+        with pytest.raises(BoulangerError, match=rf"000000000000\.parquet is not a shard.*{message}"):
+            label(as_sample("MS-C4-1", 8), folder=tmp_path, shard=4)
+        assert shard.read_bytes() == before
+
+    def test_shards_that_changed_places_are_refused(self, tmp_path: Path) -> None:
+        label(as_sample("MS-C4-1", 8), folder=tmp_path, shard=4)
+        (tmp_path / "000000000000.parquet").replace(tmp_path / "000000000004.parquet")
+        with pytest.raises(BoulangerError, match=r"000000000004\.parquet .*'MS-C4-1', not 'MS-C4-5'"):
+            label(as_sample("MS-C4-1", 8), folder=tmp_path, shard=4)
+
+    def test_what_the_folder_holds_is_written_down_first(self, tmp_path: Path) -> None:
+        label(as_sample("MS-C4-1", 4), folder=tmp_path / "whole")
+        manifest = (tmp_path / "whole" / "run.json").read_bytes()
+        content = json.loads(manifest)
+        assert content["deals"]["count"] == 4
+        assert (
+            content["deals"]["fingerprint"] == DealSet("x", [f"MS-C4-{n}" for n in range(1, 5)]).fingerprint
+        )
+        for cut in (0, 1, 30, len(manifest) - 1):
+            folder = tmp_path / str(cut)
+            folder.mkdir()
+            (folder / "run.json").write_bytes(manifest[:cut])
+            label(as_sample("MS-C4-1", 4), folder=folder)
+            assert (folder / "run.json").read_bytes() == manifest
+        # The order of its keys says nothing.
+        (folder / "run.json").write_text(json.dumps(dict(reversed(content.items()))))
+        label(as_sample("MS-C4-1", 4), folder=folder)
+        for other in ("", "[]", "{", '{"version": NaN}', "\x00"):
+            (folder / "run.json").write_text(other)
+            with pytest.raises(BoulangerError, match=r"does not say what run|other settings"):
+                label(as_sample("MS-C4-1", 4), folder=folder)
+
+    def test_two_do_not_work_on_one_folder(self, tmp_path: Path) -> None:
+        pytest.importorskip("fcntl")
+
+        def progress(done: int, total: int) -> None:
+            with pytest.raises(BoulangerError, match="another process is at work on the run"):
+                label(as_sample("MS-C4-1", 4), folder=tmp_path)
+
+        label(as_sample("MS-C4-1", 4), folder=tmp_path, progress=progress)
+        label(as_sample("MS-C4-1", 4), folder=tmp_path)
 
 
 def test_the_command() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -15,11 +17,12 @@ from conftest import ROOT
 
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import GameRow, Results, evaluate
-from boulanger_env.benchmark.rows import Header
+from boulanger_env.benchmark.rows import Header, row_line
 from boulanger_env.benchmark.runs import RunFile
 from boulanger_env.deals import DealSet
 
 DEALS = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
+ROW = GameRow(0, DEALS[0], 0, "stuck", 3, 5, 7, 7, 0)
 
 
 class StopError(Exception):
@@ -99,7 +102,7 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path, other: dict[str, Any], 
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("content", ["", "my notes", "my notes\n", "{}\n"])
+@pytest.mark.parametrize("content", ["my notes", "my notes\n", "{}\n", "\n"])
 def test_another_kind_of_file_is_left_alone(tmp_path: Path, content: str) -> None:
     file = tmp_path / "r.jsonl"
     file.write_text(content)
@@ -108,15 +111,114 @@ def test_another_kind_of_file_is_left_alone(tmp_path: Path, content: str) -> Non
     assert file.read_text() == content
 
 
+def header(**settings: Any) -> Header:
+    return Header("mine", {}, (0,), "some", DEALS.fingerprint, len(DEALS), settings, "1")
+
+
+def test_a_first_line_that_was_cut_off_is_written_again(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    line = header().line().encode()
+    # In other words, it is the same run.
+    other = json.dumps(dict(reversed(header().as_dict().items()))).encode()
+    for start in (b"", line[:1], line[:50], line[:-1], line, other):
+        file.write_bytes(start)
+        with RunFile(file, header()) as run:
+            run.append(ROW)
+        assert file.read_bytes() == line + row_line(ROW, run.content.seconds).encode()
+    file.write_bytes(header(prune=True).line().encode()[:-1])
+    with pytest.raises(BoulangerError, match="other settings"):
+        RunFile(file, header())
+
+
+def test_numbers_that_json_has_not(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(header(max_episode_steps=500).line().replace("500", "NaN"))
+    with pytest.raises(BoulangerError, match=r"NaN|nan"):
+        RunFile(file, header(max_episode_steps=500))
+    file.unlink()
+    with pytest.raises(BoulangerError, match=r"settings \{'max_episode_steps': nan\} cannot be saved"):
+        RunFile(file, header(max_episode_steps=float("nan")))
+    assert not file.exists()
+
+
 def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    header = Header("mine", {}, (0,), "some", DEALS.fingerprint, len(DEALS), {}, "1")
-    with RunFile(tmp_path / "r.jsonl", header) as run:
-        run.append(GameRow(0, DEALS[0], 0, "stuck", 3, 5, 7, 7, 0))
-        with pytest.raises(BoulangerError, match="another process"):
-            RunFile(tmp_path / "r.jsonl", header)
-    with RunFile(tmp_path / "r.jsonl", header) as run:
+    with RunFile(tmp_path / "r.jsonl", header()) as run:
+        run.append(ROW)
+        with pytest.raises(BoulangerError, match=r"another process is at work on the run in .*r\.jsonl"):
+            RunFile(tmp_path / "r.jsonl", header())
+    with RunFile(tmp_path / "r.jsonl", header()) as run:
         assert run.missing(0) == list(range(1, 30))
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL])
+def test_a_file_that_cannot_be_locked_is_played_all_the_same(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pytest.importorskip("fcntl"), "flock", refuse)
+    with (
+        pytest.warns(RuntimeWarning, match=rf"r\.jsonl cannot be locked here \({os.strerror(number)}\)"),
+        RunFile(tmp_path / "r.jsonl", header()) as run,
+    ):
+        run.append(ROW)
+    assert (tmp_path / "r.jsonl").read_text().count("\n") == 2
+
+
+TWO = """
+import sys
+from boulanger_env.benchmark import evaluate
+from boulanger_env.deals import DealSet
+deals = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
+told = []
+def first(observation, mask, info):
+    if not told:
+        print("plays", flush=True)
+        sys.stdin.readline()
+        told.append(True)
+    return int(mask.argmax())
+evaluate(lambda *_: 0, deals[:1], max_episode_steps=1)
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    evaluate(first, deals, file=sys.argv[1], max_episode_steps=5)
+except ValueError as error:
+    print(error, flush=True)
+"""
+
+
+def test_of_two_that_start_at_once_one_plays(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    pytest.importorskip("fcntl")
+    for turn in range(20 if request.config.getoption("--slow") else 3):
+        file = tmp_path / f"{turn}.jsonl"
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-c", TWO, file],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        try:
+            pipes: list[Any] = [(process.stdin, process.stdout) for process in both]
+            assert [out.readline() for _, out in pipes] == ["ready\n"] * 2
+            for into, _ in pipes:
+                into.write("go\n")
+                into.flush()
+            said = sorted(out.readline() for _, out in pipes)
+            assert said[0].startswith("another process is at work"), said
+            assert said[1] == "plays\n"
+            for process in both:
+                process.communicate("on\n", timeout=60)
+        finally:
+            for process in both:
+                process.kill()
+                process.communicate()
+        assert len(Results.load(file).games) == 30
 
 
 def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None:

@@ -113,8 +113,10 @@ def evaluate_on(
         if progress is not None:
             progress(len(content.rows), header.games)
 
-    shards = Shards(file.with_name(f"{file.stem}.shards"), {**header.as_dict(), "shard": shard}, _TYPES)
-    shards.complete(games, jobs, pool, add)
+    with Shards(
+        file.with_name(f"{file.stem}.shards"), {**header.as_dict(), "shard": shard}, _TYPES
+    ) as shards:
+        shards.complete(games, known, jobs, pool, add)
     check_complete(content, file)
     results = Results.of(content, deals.labels)
     results.save(file)
@@ -139,6 +141,16 @@ def games(
         name: list(values) for name, values in zip(GameRow._fields, zip(*rows, strict=True), strict=True)
     }
     return {**columns, _SECONDS: [each] * len(rows)}
+
+
+def known(recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header) -> Columns:
+    """What is known of a piece without playing."""
+    deal_set = load(deals) if isinstance(deals, str) else deals
+    return {
+        "place": list(places),
+        "code": deal_set.codes[places.start : places.stop],
+        "seed": [seed] * len(places),
+    }
 
 
 @lru_cache(maxsize=4)

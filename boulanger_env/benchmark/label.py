@@ -11,6 +11,7 @@ import numpy as np
 
 from boulanger_env.deals import (
     SCHEMES,
+    DealSet,
     as_deal_set,
     draw_bk1_number,
     format_code,
@@ -27,7 +28,9 @@ from .pools import Pool, Processes
 from .shards import Columns, Shards, ranges
 from .statistics import Estimate, share
 
+FORMAT = "boulanger-env labels 1"
 SHARD = 10_000
+_MARKED = 1000  # deals
 _TYPES = {"code": "string", "solvable": "bool", "nodes": "int64"}
 
 
@@ -36,7 +39,7 @@ class Sample:
     """Deals to be labelled; any part of them can be named without the others.
 
     Attributes:
-        source: what was asked for.
+        source: what was asked for; a set's name.
         count: how many deals.
         seed: of random deals, else None.
         scheme, n_cells: of random deals and of deals that follow each other.
@@ -51,6 +54,14 @@ class Sample:
     n_cells: int = 0
     first: int | None = None
     listed: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Of a set, its own; of other deals, that of the first thousand.
+
+        Those are named by their seed or first code, and the fingerprint shows whether they are drawn as they were.
+        """
+        return DealSet(self.source, self.listed or self.codes(range(min(self.count, _MARKED)))).fingerprint
 
     def codes(self, places: range) -> list[str]:
         """The codes at some places."""
@@ -92,12 +103,12 @@ def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:
         if count is None:
             raise BoulangerError(f"{source} names no end: say how many deals with a count")
         if cells in {f"C{n}" for n in CELL_COUNTS}:
-            return Sample(source, count, seed, scheme, int(cells[1:]))
-        scheme, n_cells, first = parse_code(source)
-        format_code(scheme, n_cells, first + count - 1)  # refuses numbers beyond the last
-        return Sample(source, count, None, scheme, n_cells, first)
-    listed = as_deal_set(source)[:count].codes
-    return Sample(source, len(listed), listed=listed)
+            return Sample(f"{scheme}-{cells}", count, seed, scheme, int(cells[1:]))
+        code = parse_code(source)
+        format_code(code.scheme, code.n_cells, code.number + count - 1)  # refuses numbers beyond the last
+        return Sample(str(code), count, None, *code)
+    deals = as_deal_set(source)[:count]
+    return Sample(deals.name, len(deals), listed=deals.codes)
 
 
 class Winnability(NamedTuple):
@@ -141,6 +152,8 @@ def label(
     >>> label(as_sample("MS-C4-1", 10))[:3]
     (10, 9, 0)
     """
+    from boulanger_env import __version__
+
     jobs: dict[str, tuple[Any, ...]] = {
         f"{places.start:012d}": (sample, places, node_limit) for places in ranges(sample.count, shard)
     }
@@ -162,13 +175,19 @@ def label(
             add(name, columns)
     else:
         run = {
-            "codes": sample.source,
-            "count": sample.count,
-            "seed": sample.seed,
+            "format": FORMAT,
+            "version": __version__,
+            "deals": {
+                "name": sample.source,
+                "seed": sample.seed,
+                "count": sample.count,
+                "fingerprint": sample.fingerprint,
+            },
             "node_limit": node_limit,
             "shard": shard,
         }
-        Shards(folder, run, _TYPES).complete(verdicts, jobs, pool, add)
+        with Shards(folder, run, _TYPES, nullable={"solvable"}) as shards:
+            shards.complete(verdicts, known, jobs, pool, add)
     return Winnability(done, solvable, unknown, nodes, _share(done, solvable, unknown))
 
 
@@ -182,6 +201,11 @@ def verdicts(sample: Sample, places: range, node_limit: int | None) -> dict[str,
         "solvable": [known.get(solution.status) for solution in solutions],
         "nodes": [solution.nodes for solution in solutions],
     }
+
+
+def known(sample: Sample, places: range, node_limit: int | None) -> Columns:
+    """What is known of a shard without any work."""
+    return {"code": sample.codes(places)}
 
 
 def _share(deals: int, solvable: int, unknown: int) -> Estimate:

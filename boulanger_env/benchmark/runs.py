@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 
 from . import rows
+from .locks import open_locked
 from .rows import Content, GameRow, Header
 
 if TYPE_CHECKING:
@@ -73,15 +74,22 @@ class RunFile(Unsaved):
         super().__init__(header)
         if not path.parent.is_dir():
             raise BoulangerError(f"there is no folder {path.parent} to save {path.name} in")
-        if not path.exists():
-            write_text(path, header.line())
-        self._file: BinaryIO = open(path, "r+b")  # noqa: SIM115 - it stays open
         try:
-            _lock(self._file, path)
-            self.content = rows.read(path)
-            check_same(self.content.header, header, path)
+            line = header.line().encode()
+        except (TypeError, ValueError) as error:
+            raise BoulangerError(
+                f"a run with the settings {dict(header.settings)} cannot be saved: {error}"
+            ) from None
+        self._file: BinaryIO = open_locked(path)
+        try:
+            # A new file, or one whose first line a kill cut off.
+            if not line.startswith(self._file.read()):
+                self.content = rows.read(path)
+                check_same(self.content.header, header, path)
             self._file.truncate(self.content.whole)
-            self._file.seek(self.content.whole)
+            if not self.content.whole:
+                self._file.write(line)
+                self._file.flush()
         except BaseException:
             self._file.close()
             raise
@@ -104,25 +112,19 @@ def check_same(found: Header, wanted: Header, path: Path) -> None:
     Raises:
         BoulangerError: it was; the message says what differs.
     """
-    # As JSON has it, so that a tuple is no difference to a list.
-    old, new = (json.loads(header.line()) for header in (found, wanted))
-    different = [
-        f"{key} {old.get(key)!r} there, {new.get(key)!r} here" for key in new if old.get(key) != new.get(key)
-    ]
+    different = differences(found.as_dict(), wanted.as_dict())
     if different:
         raise BoulangerError(
-            f"{path} is a run with other settings ({'; '.join(different)}): choose another place for this one, or "
-            "remove that file"
+            f"{path} is a run with other settings ({different}): choose another place for this one, or remove that file"
         )
 
 
-def _lock(file: BinaryIO, path: Path) -> None:
-    """Keep other processes from writing to the file; the lock ends with the process, however that ends."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:  # not a Unix
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise BoulangerError(f"another process is playing the run in {path}") from None
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """What differs between two runs, in words; empty if nothing does."""
+    # As JSON has it, so that a tuple is no difference to a list.
+    old, new = (json.loads(json.dumps(run)) for run in (found, wanted))
+    return "; ".join(
+        f"{key} {old.get(key)!r} there, {new.get(key)!r} here"
+        for key in {**new, **old}
+        if old.get(key) != new.get(key)
+    )

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from boulanger_env.files import write_text, write_with
+from boulanger_env.files import write_with
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.shown import printable
+from boulanger_env.strict_json import JSONError, parse
 
+from .locks import open_locked
 from .pools import Pool
+from .runs import differences
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Columns = Mapping[str, Sequence[Any]]
 """Columns of equal length by name."""
@@ -32,48 +39,94 @@ def parquet() -> Any:
 
 
 class Shards:
-    """A folder of shards.
+    """A folder of shards, which one process at a time works on: a context manager, whose end lets others have it.
 
     Args:
         folder: made if it is not there; one of the same run is gone on with.
-        run: what the shards are pieces of, as JSON has it.
+        run: all that the shards' content depends on, as JSON has it.
         types: Arrow's names for the types of the columns, such as ``"int64"``.
+        nullable: columns that may lack a value.
 
     Raises:
-        BoulangerError: the folder holds another run, or something else; or PyArrow is missing.
+        BoulangerError: the folder holds another run, or something else, or another process works on it; or PyArrow is
+            missing.
         OSError: the folder cannot be made or read.
     """
 
-    def __init__(self, folder: Path, run: Mapping[str, Any], types: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, run: Mapping[str, Any], types: Mapping[str, str], nullable: Container[str] = ()
+    ) -> None:
         parquet()
+        arrow = importlib.import_module("pyarrow")
+        self._schema = arrow.schema(
+            [
+                arrow.field(name, arrow.type_for_alias(kind), nullable=name in nullable)
+                for name, kind in types.items()
+            ]
+        )
         self.folder = folder
-        self._types = types
-        manifest, wanted = folder / MANIFEST, json.dumps(run, indent=1) + "\n"
-        if manifest.is_file():
-            found = manifest.read_text(encoding="utf-8")
-            if found != wanted:
-                raise BoulangerError(
-                    f"{folder} holds a run with other settings (see {MANIFEST} there): choose another folder for "
-                    "this one, or remove that one"
-                )
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        manifest = folder / MANIFEST
+        if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not manifest.is_file())):
             raise BoulangerError(f"{folder} is there, but holds no run: choose a new or empty folder")
-        else:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_text(manifest, wanted)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._manifest: BinaryIO = open_locked(manifest)
+        try:
+            self._go_on(run)
+        except BaseException:
+            self._manifest.close()
+            raise
+
+    def _go_on(self, run: Mapping[str, Any]) -> None:
+        """Note a new run; refuse to go on with another one."""
+        wanted, found = (json.dumps(run, indent=1) + "\n").encode(), self._manifest.read()
+        if found == wanted:
+            return
+        if wanted.startswith(found) and not any(self.folder.glob("*.parquet")):  # new, or cut off by a kill
+            self._manifest.truncate(0)
+            self._manifest.write(wanted)
+            self._manifest.flush()
+            return
+        manifest = self.folder / MANIFEST
+        try:
+            content = parse(found)
+        except JSONError as error:
+            raise BoulangerError(f"{manifest} does not say what run is in its folder: {error}") from None
+        different = differences(content if isinstance(content, dict) else {}, run)
+        if different:
+            raise BoulangerError(
+                f"{self.folder} holds a run with other settings ({different}): choose another folder for this one, or "
+                "remove that one"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let others have the folder."""
+        self._manifest.close()
 
     def path(self, name: str) -> Path:
         """Where a shard is, or will be."""
         return self.folder / f"{name}.parquet"
 
-    def read(self, name: str) -> dict[str, list[Any]]:
+    def read(self, name: str, known: Columns) -> dict[str, list[Any]]:
         """A shard's columns.
 
+        Args:
+            name: the shard.
+            known: what some of its columns must be.
+
         Raises:
-            BoulangerError: the file is damaged.
+            BoulangerError: the file is damaged, or is not this shard.
         """
         try:
-            columns: dict[str, list[Any]] = parquet().read_table(self.path(name)).to_pydict()
+            with parquet().ParquetFile(self.path(name)) as file:
+                table = file.read()
+            if not table.schema.equals(self._schema):
+                raise BoulangerError(f"its columns are {_told(table.schema)}, not {_told(self._schema)}")
+            columns: dict[str, list[Any]] = table.to_pydict()
+            for column, wanted in known.items():
+                _check_equal(column, columns[column], wanted)
         except Exception as error:
             # PyArrow has its own errors for each kind of damage.
             raise BoulangerError(
@@ -83,18 +136,13 @@ class Shards:
 
     def write(self, name: str, columns: Columns) -> None:
         """Write a shard; it is there whole or not at all."""
-        arrow = importlib.import_module("pyarrow")
-        table = arrow.table(
-            {
-                name: arrow.array(columns[name], arrow.type_for_alias(kind))
-                for name, kind in self._types.items()
-            }
-        )
+        table = importlib.import_module("pyarrow").table(dict(columns), self._schema)
         write_with(self.path(name), lambda partial: parquet().write_table(table, partial))
 
     def complete(
         self,
         work: Callable[..., Columns],
+        known: Callable[..., Columns],
         jobs: Mapping[str, tuple[Any, ...]],
         pool: Pool,
         each: Callable[[str, Columns], object],
@@ -103,19 +151,35 @@ class Shards:
 
         Args:
             work: makes a shard's columns; it can be imported by its name, since it runs in other processes.
-            jobs: its arguments for each shard, by the shard's name.
+            known: what some of a shard's columns are without any work: one that is there already must have them.
+            jobs: the arguments of both for each shard, by the shard's name.
             pool: where it runs.
             each: gets the name and the columns of each shard.
         """
         missing = {}
         for name, job in jobs.items():
             if self.path(name).is_file():
-                each(name, self.read(name))
+                each(name, self.read(name, known(*job)))
             else:
                 missing[name] = job
         for name, columns in pool.run(work, missing):
             self.write(name, columns)
             each(name, columns)
+
+
+def _told(schema: Any) -> str:
+    return ", ".join(
+        f"{printable(field.name)} ({field.type}{', may be missing' if field.nullable else ''})"
+        for field in schema
+    )
+
+
+def _check_equal(column: str, found: Sequence[Any], wanted: Sequence[Any]) -> None:
+    if len(found) != len(wanted):
+        raise BoulangerError(f"it has {len(found)} rows, not {len(wanted)}")
+    for row, (is_there, must_be) in enumerate(zip(found, wanted, strict=True)):
+        if is_there != must_be:
+            raise BoulangerError(f"{column} in row {row} is {is_there!r}, not {must_be!r}")
 
 
 def ranges(count: int, size: int) -> Iterable[range]:

@@ -1,0 +1,58 @@
+"""Files that one process at a time goes on with."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import BinaryIO
+
+from boulanger_env.game.errors import BoulangerError
+
+
+def open_locked(path: Path) -> BinaryIO:
+    """Open a file to read it and to append to it, empty if it is not there; close it to let others have it.
+
+    The lock ends with the process, however that ends.
+
+    Raises:
+        BoulangerError: another process has it open so.
+        OSError: it cannot be opened.
+    """
+    while True:
+        file = open(path, "a+b")  # noqa: SIM115 - it stays open
+        try:
+            _lock(file, path)
+            if _is_still(file, path):
+                file.seek(0)
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # not a Unix
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BoulangerError(f"another process is at work on the run in {path}: wait for its end") from None
+    except OSError as error:
+        # As of some network file systems, which is no reason not to play.
+        warnings.warn(
+            f"{path} cannot be locked here ({error.strerror}): start no other process on the same run",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _is_still(file: BinaryIO, path: Path) -> bool:
+    """Whether the path still leads to the file: whoever had the lock before may have replaced it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
