@@ -1,4 +1,4 @@
-"""Jobs for other processes, which import this file and nothing that a test run needs."""
+"""Jobs and a policy for other processes, which import this file and nothing that a test run needs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from boulanger_env import BoulangerError
 
@@ -54,3 +55,8 @@ def sleep(seconds: float, mark: str = "") -> None:
     if mark:
         Path(mark, str(os.getpid())).touch()
     time.sleep(seconds)
+
+
+def slowly(observation: Any, mask: Any, info: Any) -> int:
+    time.sleep(0.002)
+    return int(mask.argmax())

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from jobs import slowly
 
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import GameRow, Results, evaluate
@@ -183,7 +184,7 @@ evaluate(lambda *_: 0, deals[:1], max_episode_steps=1)
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    evaluate(first, deals, file=sys.argv[1], max_episode_steps=5)
+    evaluate(first, deals, name="first", file=sys.argv[1], max_episode_steps=5)
 except ValueError as error:
     print(error, flush=True)
 """
@@ -224,15 +225,12 @@ def test_of_two_that_start_at_once_one_plays(tmp_path: Path, request: pytest.Fix
 def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None:
     file = tmp_path / "r.jsonl"
     script = (
-        "import sys\n"
+        "import sys; sys.path.insert(0, 'tests')\n"
         "from boulanger_env.benchmark import evaluate\n"
         "from boulanger_env.deals import DealSet\n"
+        "from jobs import slowly\n"
         "deals = DealSet('some', [f'MS-C4-{i}' for i in range(1, 31)])\n"
-        "def slow(observation, mask, info):\n"
-        "    import time\n"
-        "    time.sleep(0.002)\n"
-        "    return int(mask.argmax())\n"
-        f"evaluate(slow, deals, file={str(file)!r}, max_episode_steps=30)\n"
+        f"evaluate(slowly, deals, name='slow', file={str(file)!r}, max_episode_steps=30)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
     try:
@@ -245,12 +243,14 @@ def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None
     kept = [line for line in file.read_bytes().split(b"\n")[1:-1] if line]
     assert 5 <= len(kept) < 30
 
-    def slow(observation: Any, mask: Any, info: Any) -> int:
-        return int(mask.argmax())
-
     told: list[int] = []
     result = evaluate(
-        slow, DEALS, file=file, max_episode_steps=30, progress=lambda done, _: told.append(done)
+        slowly,
+        DEALS,
+        name="slow",
+        file=file,
+        max_episode_steps=30,
+        progress=lambda done, _: told.append(done),
     )
     assert told == list(range(len(kept), 31))
-    assert result == evaluate(slow, DEALS, max_episode_steps=30)
+    assert result == evaluate(slowly, DEALS, name="slow", max_episode_steps=30)
