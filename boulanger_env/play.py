@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from boulanger_env import saves
+from boulanger_env.advice import Advisor, move_of, moves_by_aim
 from boulanger_env.deals import draw_bk1_number, format_code
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
-from boulanger_env.game.moves import TO_CELL, TO_FOUNDATION
+from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.render import render_ansi
 from boulanger_env.render.ansi import CLEAR_SCREEN
 from boulanger_env.texts import decode, read_text
@@ -36,7 +37,8 @@ Columns are 1-8, cells a-d, home is h, and a move is from where to where:
   7  b  double tap: home, or onto its next card, an empty column, a free cell
   t7 tb tap: home, or nothing
   u     undo                             ?     the moves there are
-  n     new game (n MS-C4-617: that one) q     quit; the game is kept
+  hint  a move that keeps the win        q     quit; the game is kept
+  n     new game (n MS-C4-617: that one)
 Several on one line are played in turn: 6b 7h 76"""
 
 _SOURCES = tuple("12345678abcd")
@@ -78,6 +80,7 @@ class Session:
 
     def _begin(self, start: Game, moves: Sequence[int], known: Sequence[int] | None) -> None:
         self._start, self._known = start, known
+        self._advisor = Advisor()
         self._moves: list[int] = []
         self.game = start.copy()
         for action in moves:
@@ -103,7 +106,7 @@ class Session:
         words = _TAP.sub("t", line.lower()).split()
         before = list(self._moves)
         for place, word in enumerate(words):
-            if word == "n":
+            if word in ("n", "new"):
                 self.store()
                 self._new_game(words[place + 1 :])
                 return
@@ -125,17 +128,12 @@ class Session:
         elif word[0] == "t" and word[1:] in _SOURCES:
             self._push(Move(_SOURCES.index(word[1:]), TO_FOUNDATION))
         else:
-            try:
-                move = self.game.parse_move(word)
-            except IllegalMoveError:
-                raise IllegalMoveError(
-                    f"{word!r} is no move and no command: h shows how to write them"
-                ) from None
-            self._push(move)
+            self._push(move_of(self.game, word))
 
     def _push(self, move: Move) -> None:
         self.game.push(move)
         self._moves.append(move.id)
+        self._advisor.played(move)
 
     def _double_tap(self, source: str) -> None:
         move = self.game.double_tap_move(_SOURCES.index(source))
@@ -146,6 +144,7 @@ class Session:
     def _undo(self) -> None:
         move = self.game.undo()
         self._moves.pop()
+        self._advisor.played(None)
         self.note = f"Took back {self.game.notation(move)}."
 
     def _quit(self) -> None:
@@ -155,23 +154,17 @@ class Session:
         self.note = HELP
 
     def _list_moves(self) -> None:
-        """Legal moves in notation, by where they lead."""
-        kinds: dict[str, list[str]] = {
-            "home": [],
-            "onto a card": [],
-            "to an empty column": [],
-            "to a free cell": [],
-        }
-        for move in self.game.legal_moves():
-            if move.destination == TO_FOUNDATION:
-                kind = "home"
-            elif move.destination == TO_CELL:
-                kind = "to a free cell"
-            else:
-                kind = "onto a card" if self.game.columns[move.destination] else "to an empty column"
-            kinds[kind].append(self.game.notation(move))
-        lines = [f"{kind + ':':20}{' '.join(moves)}" for kind, moves in kinds.items() if moves]
-        self.note = "\n".join(lines) or "There is no legal move."
+        self.note = moves_by_aim(self.game) or "There is no legal move."
+
+    def _hint(self) -> None:
+        self.note = self._advisor.hint(self.game)
+
+    @property
+    def warning(self) -> str:
+        """That the game can no longer be won, once this is proved; else "", as once it is over."""
+        if self.game.outcome or not self._advisor.is_lost(self.game):
+            return ""
+        return "This game can no longer be won." if self._moves else "This deal cannot be won."
 
     def _new_game(self, words: Sequence[str]) -> None:
         """Leave this game for a random one with as many cells, or for the one with a given code."""
@@ -197,6 +190,8 @@ class Session:
 
 _COMMANDS: dict[str, Callable[[Session], None]] = {
     "u": Session._undo,
+    "undo": Session._undo,
+    "hint": Session._hint,
     "?": Session._list_moves,
     "h": Session._help,
     "help": Session._help,
@@ -295,10 +290,12 @@ def finish(session: Session) -> None:
 
 
 def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:
+    board = render_ansi(session.game, color=color, ascii=ascii)
     notes = [session.note] if session.note else []
+    if session.warning:
+        notes.append(f"{session.warning} (proved)   u: undo   n: a new game")
     if session.game.outcome:
         notes.append("n: a new game   u: undo   q: quit")
     if session.unsaved:
         notes.append(f"The game cannot be saved: {session.unsaved}")
-    board = render_ansi(session.game, color=color, ascii=ascii)
     return "\n".join([(CLEAR_SCREEN if clear else "") + board, "", *notes])

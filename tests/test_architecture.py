@@ -20,7 +20,7 @@ LAYERS = [
     {"deals", "solver", "render", "files", "processes", "shown", "strict_json", "texts"},
     {"envs", "wrappers", "replay"},
     {"agents", "benchmark", "sb3", "minari", "rllib", "training"},
-    {"cli", "play", "play_window", "saves", "__main__"},
+    {"advice", "cli", "play", "play_window", "saves", "__main__"},
 ]
 LAYER = {part: i for i, layer in enumerate(LAYERS) for part in layer}
 CORE = 3  # layers that need nothing but numpy, numba and gymnasium

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,11 +18,12 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from boulanger_env import Game, Move, cli, saves
+from boulanger_env import Game, Move, advice, cli, saves
 from boulanger_env import play as play_module
 from boulanger_env.play import Session, open_session
 from boulanger_env.replay import Replay, replay_of
 from boulanger_env.replay.format import FORMAT
+from boulanger_env.solver import winning_moves
 
 SOLUTIONS = Path(__file__).parent / "data" / "peer_solutions.jsonl"
 BOARD = str(Game.from_code("MS-C4-1"))
@@ -142,11 +144,12 @@ def test_moves_taps_and_undo() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("zz", "'zz' is no move and no command"),
-        ("9", "'9' is no move and no command"),
-        ("t", "'t' is no move and no command"),
-        ("t9", "'t9' is no move and no command"),
-        ("88", "'88' is no move and no command"),
+        ("zz", "'zz' is not a move or a command"),
+        ("9", "'9' is not a move or a command"),
+        ("t", "'t' is not a move or a command"),
+        ("t9", "'t9' is not a move or a command"),
+        ("88", "'88' is not a move of this game"),
+        ("6b", "6b: cells are filled from the left, so write 6a"),
         ("31", "only 3H can take it"),
         ("t1", "6S is not next on its foundation"),
         ("ah", "cell a is empty"),
@@ -154,7 +157,7 @@ def test_moves_taps_and_undo() -> None:
         ("u", "nothing to undo"),
         ("n 5 5", "one game code"),
         ("n MS-C9-5", "'C9' is not a cell count"),
-        ("\x1b[A ♠", "is no move and no command"),
+        ("\x1b[A ♠", "is not a move or a command"),
     ],
 )
 def test_what_cannot_be_done_changes_nothing(line: str, words: str) -> None:
@@ -211,6 +214,104 @@ def test_help_fits_a_terminal_and_is_plain() -> None:
     note = begin("MS-C4-1", "h").note
     assert note.isascii()
     assert max(map(len, note.splitlines())) < 80
+
+
+# -- what the solver says ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def solver() -> None:
+    """A solver that is loaded, however long it takes."""
+    advice._loading().join()
+
+
+def hinted(session: Session) -> str:
+    session.enter("hint")
+    found = re.fullmatch(r"Hint: (\w+), the .*, keeps the win: proved by the solver\.", session.note)
+    assert found, session.note
+    return found[1]
+
+
+def test_hints_lead_to_a_win(solver: None) -> None:
+    session = begin("MS-C4-617", "6a 2b")
+    for _ in range(200):
+        if session.game.is_won:
+            break
+        assert session.warning == ""
+        session.enter(hinted(session))
+    assert session.game.is_won
+    session.enter("hint")
+    assert session.note == "The game is won."
+
+
+def test_a_hint_looks_again_after_another_move(solver: None) -> None:
+    session = begin("MS-C4-1")
+    first = hinted(session)
+    session.enter(f"{first} u")
+    assert hinted(session) == first
+    others = [
+        m for m, wins in winning_moves(session.game).items() if wins and session.game.notation(m) != first
+    ]
+    session.enter(session.game.notation(others[0]))
+    move = session.game.parse_move(hinted(session))
+    assert winning_moves(session.game)[move]
+
+
+def test_what_can_no_longer_be_won_is_said_and_undo_takes_it_back(solver: None) -> None:
+    session = begin("MS-C4-1")
+    lost = next(move for move, wins in winning_moves(session.game).items() if wins is False)
+    session.enter(session.game.notation(lost))
+    assert session.warning == "This game can no longer be won."
+    session.enter("hint")
+    assert session.note == "There is no hint: no move wins from here."
+    session.enter("undo")
+    assert session.warning == ""
+    assert session.note.startswith("Took back")
+
+
+def test_a_deal_that_cannot_be_won_says_so_at_once(solver: None) -> None:
+    assert "This deal cannot be won. (proved)" in run("play", "MS-C2-1")
+    assert "can" not in begin("MS-C2-29").warning
+
+
+def test_a_solver_that_is_not_loaded_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "_is_ready", lambda seconds=0: False)
+    session = begin("MS-C2-1", "hint")
+    assert session.warning == ""
+    assert "still being compiled" in session.note
+
+
+@pytest.mark.parametrize(
+    ("before", "move", "words"),
+    [
+        ("", "6f", "the 3D to a free cell"),
+        ("6a 6b", "6h", "the AC home"),
+        ("6a 6b 6h 6h", "bh", "the 2C home"),
+        ("6a 6b 6h 6h", "72", "the 8C onto the 9C"),
+    ],
+)
+def test_moves_in_words(before: str, move: str, words: str) -> None:
+    game = begin("MS-C4-1", before).game
+    assert advice.in_words(game, game.parse_move(move)) == words
+
+
+def test_groups_in_words() -> None:
+    hearts, diamonds, clubs = (list(range(13 * suit + 13, 13 * suit, -1)) for suit in (1, 2, 3))
+    columns = [hearts, diamonds, clubs, [10], [9, 8, 7, 6], [], [13, 12, 11, 5, 4], [3, 2, 1]]
+    game = Game.from_columns(columns)
+    assert advice.in_words(game, game.parse_move("54")) == "the 9S and 3 more onto the TS"
+    assert advice.in_words(game, game.parse_move("56v2")) == "the 7S and 1 more to the empty column"
+
+
+def test_a_cell_that_is_taken_is_named() -> None:
+    session = begin("MS-C4-1", "6a 6a")
+    assert session.note == "6a: cell a is taken, so write 6b"
+    session.enter("6f 6c u new ms-c2-617 1c")
+    assert session.game.code == "MS-C4-1"
+    assert "6c: " not in session.note
+    session.enter("new ms-c2-617")
+    session.enter("1c")
+    assert "no cell c: this game has 2" in session.note
 
 
 # -- a whole session --------------------------------------------------------------------------------------------
@@ -411,7 +512,7 @@ def test_an_idle_session_that_goes_to_another_game_deletes_nothing(left: str) ->
 def test_a_second_session_that_plays_is_told_at_once_and_wipes_nothing() -> None:
     late, other = begin("MS-C4-1", "6a"), begin("MS-C4-1")
     other.enter("6b 1c")
-    late.enter("7d")
+    late.enter("7b")
     assert "another session has played MS-C4-1 on" in str(late.unsaved)
     assert open_session("MS-C4-1").game == other.game
     with pytest.raises(saves.SavedGameError, match="another session has played MS-C4-1 on"):

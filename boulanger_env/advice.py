@@ -1,0 +1,134 @@
+"""What a player can be told of a game: its legal moves by where they lead, whether it can still be won, a hint."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from threading import Thread
+
+from boulanger_env.game import Game, IllegalMoveError, Move
+from boulanger_env.game.cards import card_name
+from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
+from boulanger_env.solver import UNSOLVABLE, Solution, solve
+
+# Far more than any game is known to need: a player never waits for longer.
+_NODES = 100_000
+_SECONDS = 1.0
+
+
+_MOVE = re.compile(r"[1-8a-d][1-8a-dfh](v[1-9a-d])?")
+
+
+@cache
+def _loading() -> Thread:
+    """Loads the solver in the background: the first time on a machine it is compiled, which takes a while."""
+    thread = Thread(target=lambda: _solve(Game.from_code("MS-C4-1")), daemon=True)
+    thread.start()
+    thread.join(0.5)  # as a rule it is compiled already
+    return thread
+
+
+def _is_ready(seconds: float = 0) -> bool:
+    """Whether the solver has been loaded, after waiting for it at most so long."""
+    _loading().join(seconds)
+    return not _loading().is_alive()
+
+
+def _solve(game: Game, quality: str = "short") -> Solution:
+    return solve(game, _NODES, _SECONDS, quality=quality)
+
+
+class Advisor:
+    """What the solver says of the game that a player plays."""
+
+    def __init__(self) -> None:
+        self._judged: tuple[bytes, bool] | None = None
+        self._plan: list[Move] = []
+
+    def played(self, move: Move | None) -> None:
+        """Learn of a move, or of one that was taken back (None).
+
+        A hint goes on from the one before, as long as that is what is played: so hints lead to a win, not in circles.
+        """
+        self._plan = self._plan[1:] if self._plan[:1] == [move] else []
+
+    def is_lost(self, game: Game) -> bool:
+        """Whether it is proved that the game can no longer be won; False as long as the solver is not loaded."""
+        if game.outcome or not _is_ready():
+            return game.is_stuck
+        key = game.position_key()
+        if self._judged is None or self._judged[0] != key:
+            self._judged = key, _solve(game, "any").status is UNSOLVABLE
+        return self._judged[1]
+
+    def hint(self, game: Game) -> str:
+        """A move that keeps the win, in words, or why there is none."""
+        if game.is_won:
+            return "The game is won."
+        if not _is_ready(10):
+            return "The solver is still being compiled, which happens once: ask again in a moment."
+        if self.is_lost(game):
+            return "There is no hint: no move wins from here."
+        self._plan = self._plan or list(_solve(game).moves)
+        if not self._plan:
+            return "There is no hint: the solver has found no win in time."
+        move = self._plan[0]
+        return f"Hint: {game.notation(move)}, {in_words(game, move)}, keeps the win: proved by the solver."
+
+
+def in_words(game: Game, move: Move) -> str:
+    """A legal move as a player would say it.
+
+    >>> in_words(Game.from_code("MS-C4-1"), Move.parse("6f"))
+    'the 3D to a free cell'
+    """
+    if move.source >= FIRST_CELL:
+        cards = [game.cells[move.source - FIRST_CELL]]
+    else:
+        cards = list(game.columns[move.source][-move.size :])
+    what = f"the {card_name(cards[0])}" + (f" and {len(cards) - 1} more" if cards[1:] else "")
+    if move.destination == TO_FOUNDATION:
+        return f"{what} home"
+    if move.destination == TO_CELL:
+        return f"{what} to a free cell"
+    onto = game.columns[move.destination]
+    return f"{what} onto the {card_name(onto[-1])}" if onto else f"{what} to the empty column"
+
+
+def move_of(game: Game, word: str) -> Move:
+    """The move that a player has typed, legal or not.
+
+    Raises:
+        IllegalMoveError: it is not a move, or it names another cell than the card would go to.
+    """
+    if not _MOVE.fullmatch(word):
+        raise IllegalMoveError(f"{word!r} is not a move or a command: h shows how to write them")
+    move = game.parse_move(word)
+    if word[1] in "abcd" and game.is_legal(move) and game.notation(move) != word:
+        # Played all the same, the next word would look for the card in the wrong cell.
+        why = (
+            f"cell {word[1]} is taken"
+            if game.cells["abcd".index(word[1])]
+            else "cells are filled from the left"
+        )
+        raise IllegalMoveError(f"{word}: {why}, so write {game.notation(move)}")
+    return move
+
+
+def moves_by_aim(game: Game) -> str:
+    """The legal moves in notation, a line for each kind of place that they lead to; "" if there are none."""
+    kinds: dict[str, list[str]] = {
+        "home": [],
+        "onto a card": [],
+        "to an empty column": [],
+        "to a free cell": [],
+    }
+    for move in game.legal_moves():
+        if move.destination == TO_FOUNDATION:
+            kind = "home"
+        elif move.destination == TO_CELL:
+            kind = "to a free cell"
+        else:
+            kind = "onto a card" if game.columns[move.destination] else "to an empty column"
+        kinds[kind].append(game.notation(move))
+    return "\n".join(f"{kind + ':':20}{' '.join(moves)}" for kind, moves in kinds.items() if moves)
