@@ -22,7 +22,16 @@ _MOVE = re.compile(r"[1-8a-d][1-8a-dfh](v[1-9a-d])?")
 @cache
 def _loading() -> Thread:
     """Loads the solver in the background: the first time on a machine it is compiled, which takes a while."""
-    thread = Thread(target=lambda: _solve(Game.from_code("MS-C4-1")), daemon=True)
+    game = Game.from_code("MS-C4-1")
+    # While one thread compiles, others have to wait with what they want compiled: so first what play needs.
+    for word in ("6a", "6a", "6h", "6h", "72"):
+        move = game.parse_move(word)
+        game.notation(move)
+        game.double_tap_move(move.source)
+        game.push(move)
+    game.undo()
+    game.position_key()
+    thread = Thread(target=_solve, args=(game,), daemon=True)
     thread.start()
     thread.join(0.5)  # as a rule it is compiled already
     return thread
@@ -65,7 +74,7 @@ class Advisor:
         """A move that keeps the win, in words, or why there is none."""
         if game.is_won:
             return "The game is won."
-        if not _is_ready(10):
+        if not _is_ready(3):
             return "The solver is still being compiled, which happens once: ask again in a moment."
         if self.is_lost(game):
             return "There is no hint: no move wins from here."

@@ -31,7 +31,7 @@ Fill the four foundations from ace to king. A card goes onto the next higher
 card of its suit, into an empty column or into a free cell.
 Columns are 1-8, cells a-d, home is h, and a move is from where to where:
 
-  76    column 7 onto column 6           6b    column 6 to a free cell
+  76    column 7 onto column 6           6f    column 6 to the first free cell
   73v2  two cards to empty column 3      b3    cell b onto column 3
   73    as many as may go                7h    column 7 home (bh: cell b)
   7  b  double tap: home, or onto its next card, an empty column, a free cell
@@ -39,7 +39,7 @@ Columns are 1-8, cells a-d, home is h, and a move is from where to where:
   u     undo                             ?     the moves there are
   hint  a move that keeps the win        q     quit; the game is kept
   n     new game (n MS-C4-617: that one)
-Several on one line are played in turn: 6b 7h 76"""
+Several on one line are played in turn: 6f 7h 76"""
 
 _SOURCES = tuple("12345678abcd")
 _TAP = re.compile(r"\bt\s+(?=\S)")
