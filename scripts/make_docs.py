@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import tomllib
 from make_reference import reference
 
 from boulanger_env.deals import load, set_names
@@ -81,6 +82,39 @@ def deal_sets() -> str:
     )
 
 
+EXTRAS = {
+    "cli": "the command `boulanger`",
+    "render": "pictures, GIFs and the window",
+    "video": "MP4 files, and Gymnasium's `RecordVideo`",
+    "bench": "benchmarks",
+    "ray": "benchmarks and labels on [more than one machine](benchmark.md#more-than-one-machine)",
+    "train": "training",
+    "test": "running the tests",
+    "docs": "building the site",
+    "peers": "comparing the speed with other environments",
+    "dev": "work on the package",
+}
+"""What each extra is for."""
+
+
+def extras() -> str:
+    """The extras, what they bring, and what for."""
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = project["optional-dependencies"]
+    assert set(found) == set(EXTRAS), set(found) ^ set(EXTRAS)
+
+    def brings(needs: list[str]) -> str:
+        words: list[str] = []
+        for need in needs:
+            name, own = re.match(r"([\w-]+)(?:\[([\w,-]+)\])?", need).groups()  # type: ignore[union-attr]
+            words += [f"`{extra}`" for extra in own.split(",")] if name == project["name"] else [name]
+        return ", ".join(words)
+
+    rows = [("none", brings(project["dependencies"]), "the game, the environments and the solver")]
+    rows += [(f"`{name}`", brings(needs), EXTRAS[name]) for name, needs in found.items()]
+    return table(("extra", "brings", "for"), rows)
+
+
 def cli() -> str:
     """The help of every command."""
     from typer.main import get_command
@@ -99,6 +133,7 @@ def cli() -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     "cli": cli,
     "deal-sets": deal_sets,
+    "extras": extras,
     "features": features,
     "n-features": n_features,
     "rewards": rewards,
