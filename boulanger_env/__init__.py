@@ -9,6 +9,7 @@ import gymnasium as _gym
 from . import deals as deals
 from .deals import DealSet
 from .envs import BoulangerEnv, BoulangerVectorEnv, Reward, sample_legal
+from .envs.settings import DEFAULT_LIMIT as _DEFAULT_LIMIT
 from .game import (
     ACTION_TABLE,
     BoulangerError,
@@ -41,7 +42,8 @@ __all__ = [
 for _n_cells in _CELL_COUNTS:
     _gym.register(
         f"Boulanger-C{_n_cells}-v0",
-        entry_point="boulanger_env.envs:BoulangerEnv",
+        entry_point="boulanger_env.envs:registered_env",
         vector_entry_point="boulanger_env.envs:BoulangerVectorEnv",
+        max_episode_steps=_DEFAULT_LIMIT,
         kwargs={"n_cells": _n_cells},
     )

@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from .envs import BoulangerVectorEnv
 from .envs.batch import (
     B_END_ILLEGAL,
+    B_END_WON,
     B_ENDED,
     B_ILLEGAL,
-    F_RETURN,
+    B_TRUNCATED,
+    F_END_RETURN,
+    I_END_LENGTH,
     I_END_MOVES,
     I_END_SCORE,
-    I_LENGTH,
     I_MOVES,
-    I_OUTCOME,
     I_SCORE,
 )
+from .envs.infos import as_arrays
 from .envs.observations import Observation
 from .envs.outputs import Outputs
-from .envs.stepping import OUTCOMES, TRUNCATED, WON
 from .game.errors import BoulangerError
 
 try:
@@ -36,6 +37,9 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
         'boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"'
     ) from error
+
+
+_CUT = "TimeLimit.truncated"
 
 
 class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
@@ -93,6 +97,8 @@ class BoulangerVecEnv(VecEnv):
         if fixed:
             raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
         self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
+        self._array_infos = self.batch._settings.array_infos
+        self._codes: list[str] = []
         self._started = time.time()
         self._masks: NDArray[np.bool_] | None = None
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
@@ -107,18 +113,15 @@ class BoulangerVecEnv(VecEnv):
             BoulangerError: an option other than ``code``, or a code for some games only.
         """
         try:
-            observation, infos = self.batch.reset(seed=self._seeds, options=self._codes())
+            observation, infos = self.batch.reset(seed=self._seeds, options=self._given_codes())
         finally:
             # They count for one reset, also for one that refuses them.
             self._reset_seeds()
             self._reset_options()
         self._masks = infos["action_mask"].view(np.bool_)
-        self.reset_infos = [
-            {"score": score, "moves": moves, "illegal_action": False, "code": code}
-            for score, moves, code in zip(
-                infos["score"].tolist(), infos["moves"].tolist(), infos["code"].tolist(), strict=True
-            )
-        ]
+        self._codes = self.batch._codes.tolist()
+        rows = infos["score"].tolist(), infos["moves"].tolist(), self._codes
+        self.reset_infos = [self._told(score, moves, code) for score, moves, code in zip(*rows, strict=True)]
         return observation
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -127,15 +130,25 @@ class BoulangerVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end are dealt anew at once."""
-        outputs, _, n_ended = self.batch._play(self._actions)
+        outputs, n_ended = self.batch._play(self._actions)
         ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
+        rows = ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), self._codes
+        # In place: at a thousand games, a call for each would cost as much as playing.
         infos: list[dict[str, Any]] = [
-            {"score": score, "moves": moves, "illegal_action": illegal, "TimeLimit.truncated": False}
-            for score, moves, illegal in zip(
-                ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), strict=True
-            )
+            {
+                "score": score,
+                "moves": moves,
+                "illegal_action": illegal,
+                "code": code,
+                "outcome": "",
+                "is_success": False,
+                _CUT: False,
+            }
+            for score, moves, illegal, code in zip(*rows, strict=True)
         ]
+        if self._array_infos:
+            infos = [as_arrays(info) | {_CUT: False} for info in infos]
         if n_ended:
             self._end_episodes(outputs, infos)
         rewards = outputs.results[0].astype(np.float32)
@@ -143,24 +156,48 @@ class BoulangerVecEnv(VecEnv):
 
     def _end_episodes(self, outputs: Outputs, infos: list[dict[str, Any]]) -> None:
         """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
-        ints, floats, bools, _, codes, end_codes = outputs.events
+        ints, floats, bools, _, codes, end_outcomes, _ = outputs.events
         seconds = round(time.time() - self._started, 6)
         ended = bools[B_ENDED].nonzero()[0]
         for i, observation in zip(ended.tolist(), outputs.finals.rows(ended), strict=True):
             event = ints[:, i].tolist()
-            outcome = event[I_OUTCOME]
-            infos[i] = {
-                "score": event[I_END_SCORE],
-                "moves": event[I_END_MOVES],
-                "illegal_action": bools.item(B_END_ILLEGAL, i),
-                "code": end_codes.item(i),
-                "outcome": OUTCOMES[outcome],
-                "is_success": outcome == WON,
-                "TimeLimit.truncated": outcome == TRUNCATED,
+            last = self._told(
+                event[I_END_SCORE],
+                event[I_END_MOVES],
+                self._codes[i],
+                illegal=bools.item(B_END_ILLEGAL, i),
+                outcome=end_outcomes.item(i),
+                won=bools.item(B_END_WON, i),
+            )
+            returned = round(floats.item(F_END_RETURN, i), 6)
+            infos[i] = last | {
+                _CUT: bools.item(B_TRUNCATED, i),
                 "terminal_observation": observation,
-                "episode": {"r": round(floats.item(F_RETURN, i), 6), "l": event[I_LENGTH], "t": seconds},
+                "episode": {"r": returned, "l": event[I_END_LENGTH], "t": seconds},
             }
-            self.reset_infos[i] = {"score": 0, "moves": 0, "illegal_action": False, "code": codes.item(i)}
+            self._codes[i] = codes.item(i)
+            self.reset_infos[i] = self._told(0, 0, self._codes[i])
+
+    def _told(
+        self,
+        score: int,
+        moves: int,
+        code: str,
+        *,
+        illegal: bool = False,
+        outcome: str = "",
+        won: bool = False,
+    ) -> dict[str, Any]:
+        """A game's info, but for the mask and Stable-Baselines3's own keys."""
+        info = {
+            "score": score,
+            "moves": moves,
+            "illegal_action": illegal,
+            "code": code,
+            "outcome": outcome,
+            "is_success": won,
+        }
+        return as_arrays(info) if self._array_infos else info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
@@ -231,7 +268,7 @@ class BoulangerVecEnv(VecEnv):
         images: Sequence[Any] | None = self.batch.render() if self.render_mode == "rgb_array" else None
         return [None] * self.num_envs if images is None else images
 
-    def _codes(self) -> dict[str, Any] | None:
+    def _given_codes(self) -> dict[str, Any] | None:
         """The batch's reset options for those of ``set_options``."""
         options: Iterable[dict[str, Any]] = self._options
         unknown = [name for option in options for name in option if name != "code"]

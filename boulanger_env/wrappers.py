@@ -262,13 +262,14 @@ class AutoFoundation(_MaskWrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the wrapped environment and play the foundation moves that are legal at once."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        result = self._send_home((observation, 0.0, False, False, info))
+        observation, dealt = self.env.reset(seed=seed, options=options)
+        result = self._send_home((observation, 0.0, False, False, dealt))
         observation, reward, terminated, truncated, info = result
         self._ended = result if terminated or truncated else None
         self._owed = 0.0 if self._ended else float(reward)
-        shown = {key: value for key, value in info.items() if key not in ("outcome", "is_success")}
-        return self._with_mask(observation, shown)
+        # An end is told by the first step.
+        untold: dict[str, Any] = {key: dealt[key] for key in ("outcome", "is_success") if key in dealt}
+        return self._with_mask(observation, {**info, **untold})
 
     def _play(self, action: int) -> StepResult:
         if self._ended is not None:

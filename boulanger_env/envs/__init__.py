@@ -4,7 +4,7 @@ from .features import FEATURES, N_FEATURES, feature
 from .observations import board_from_observation
 from .rewards import REWARDS, Reward
 from .sampling import sample_legal
-from .single import BoulangerEnv
+from .single import BoulangerEnv, registered_env
 from .vector import BoulangerVectorEnv
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "Reward",
     "board_from_observation",
     "feature",
+    "registered_env",
     "sample_legal",
 ]

@@ -16,17 +16,14 @@ from boulanger_env.game.state import (
 )
 
 from .features import write_features
-from .sharing import S_DONE, S_ENDED, S_NAMED, atomic_add, claim
-from .stepping import OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+from .sharing import S_DONE, S_ENDED, atomic_add, claim
+from .stepping import INFO_OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 # What a batch keeps of each sub-environment beside the game's own rows, as columns of int64 (n, N_EPISODE): the next
-# place in a sequence of deals; the deal in play as new_game names it, or GIVEN; actions of this episode; how it ended,
-# while the next game is not dealt. Besides, uint64 (n,), the streams of deals, and float64 (n,), the rewards so far.
-E_POSITION, E_DEAL, E_STEPS, E_OUTCOME = range(4)
-N_EPISODE = 4
-
-GIVEN = -1
-"""A game that reset's options gave."""
+# place in a sequence of deals; actions of this episode; how it ended, while the next game is not dealt. Besides, uint64
+# (n,), the streams of deals, float64 (n,), the rewards so far, and the codes of the games as their letters.
+E_POSITION, E_STEPS, E_OUTCOME = range(3)
+N_EPISODE = 3
 
 # Gymnasium's three ways of starting the next episode.
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -38,10 +35,8 @@ _TABLEAU_WORDS = CELLS // 8
 _AT_ONCE = 4
 _HALF, _LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-OUTCOME_DTYPE = np.array([outcome or "" for outcome in OUTCOMES]).dtype
-_OUTCOME_LETTERS = (
-    np.array([outcome or "" for outcome in OUTCOMES]).view(np.uint32).reshape(len(OUTCOMES), -1)
-)
+OUTCOME_TEXTS = np.array(INFO_OUTCOMES)
+_OUTCOME_LETTERS = OUTCOME_TEXTS.view(np.uint32).reshape(len(INFO_OUTCOMES), -1)
 
 
 @inlined_kernel
@@ -66,13 +61,13 @@ def observe(
         foundations[i, 0] = np.uint32(rest >> _HALF)
 
 
-# Rows of the arrays in which step_batch says what happened, an entry a game. Those of an episode's end are 0 where
-# none ended; they stand also where SAME_STEP has dealt the next game already.
-I_SCORE, I_MOVES, I_OUTCOME, I_LENGTH, I_END_SCORE, I_END_MOVES, I_END_DEAL = range(7)
-N_INTS = 7
-F_REWARD, F_RETURN = range(2)
-N_FLOATS = 2
-B_TERMINATED, B_TRUNCATED, B_ENDED, B_WON, B_ILLEGAL, B_END_ILLEGAL, B_NAMED = range(7)
+# Rows of the arrays in which step_batch says what happened, an entry a game. Those named END are written with SAME_STEP
+# alone, which deals the next game at once: they tell of the episode that ended, and are 0 where none did.
+I_SCORE, I_MOVES, I_LENGTH, I_END_SCORE, I_END_MOVES, I_END_LENGTH = range(6)
+N_INTS = 6
+F_REWARD, F_RETURN, F_END_RETURN = range(3)
+N_FLOATS = 3
+B_TERMINATED, B_TRUNCATED, B_ENDED, B_WON, B_ILLEGAL, B_END_WON, B_END_ILLEGAL = range(7)
 N_BOOLS = 7
 
 
@@ -90,6 +85,7 @@ def step_batch(
     episodes: Array,
     streams: Array,
     returns: Array,
+    codes: Array,
     rewards: Array,
     illegal_action: int,
     allow_undo: bool,
@@ -105,7 +101,8 @@ def step_batch(
     floats: Array,
     bools: Array,
     outcomes: Array,
-    codes: Array,
+    told_codes: Array,
+    end_outcomes: Array,
     end_codes: Array,
     mask: Array,
     features: Array,
@@ -121,10 +118,9 @@ def step_batch(
 ) -> None:
     """Step all games that no other thread steps: play or deal, then mask, observation and events, in one pass.
 
-    The arrays up to ``sequential`` are the batch's state and settings, the others its output. ``B_NAMED`` marks the
-    games whose code is told: those that ended or were dealt. Only SAME_STEP uses ``end_codes`` and ``final_`` arrays.
-    ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step that writes there to the next.
-    How many games are named and how many ended is added up in ``shared``, see ``sharing.py``.
+    The arrays up to ``sequential`` are the batch's state and settings, the others its output. Only SAME_STEP uses the
+    ``end_`` and ``final_`` arrays. ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step
+    that writes there to the next. How many games ended is added up in ``shared``, see ``sharing.py``.
     """
     n = boards.shape[0]
     n_parts = (n + games_a_part - 1) // games_a_part
@@ -132,7 +128,7 @@ def step_batch(
         part = claim(shared, thread, n_parts)
         if part < 0:
             return
-        n_named = n_ended = 0
+        n_ended = 0
         start, stop = part * games_a_part, min((part + 1) * games_a_part, n)
         for i in range(start, stop):
             board, counter, episode = boards[i], counters[i], episodes[i]
@@ -155,33 +151,28 @@ def step_batch(
                 if outcome == RUNNING and episode[E_STEPS] >= max_episode_steps:
                     outcome = TRUNCATED
             ended = outcome != RUNNING
-            named = ended or deals_anew
             n_ended += ended
-            n_named += named
             floats[F_REWARD, i] = reward
-            floats[F_RETURN, i] = returns[i] if ended else 0.0
-            ints[I_OUTCOME, i] = outcome
-            copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
-            ints[I_LENGTH, i] = episode[E_STEPS] if ended else 0
-            ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
-            ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
-            ints[I_END_DEAL, i] = episode[E_DEAL]
             bools[B_TERMINATED, i] = ended and outcome != TRUNCATED
             bools[B_TRUNCATED, i] = outcome == TRUNCATED
             bools[B_ENDED, i] = ended
-            bools[B_WON, i] = outcome == WON
-            bools[B_END_ILLEGAL, i] = illegal and ended
-            bools[B_NAMED, i] = named
             if autoreset == SAME_STEP:
-                write_code(i64(episode[E_DEAL]) if ended else GIVEN, deck_codes, n_cells, end_codes[i])
+                ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
+                ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
+                ints[I_END_LENGTH, i] = episode[E_STEPS] if ended else 0
+                floats[F_END_RETURN, i] = returns[i] if ended else 0.0
+                bools[B_END_WON, i] = outcome == WON
+                bools[B_END_ILLEGAL, i] = illegal and ended
+                copy_row(_OUTCOME_LETTERS[outcome], end_outcomes[i])
+                end_codes[i, :] = 0
                 if final_kept[i] and not ended:
                     final_mask[i, :] = 0
                 final_kept[i] = ended
                 if ended:
-                    deals_anew = True
-                    illegal = False
+                    copy_row(codes[i], end_codes[i])
                     copy_row(mask[i], final_mask[i])
                     observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
+                    deals_anew, outcome, illegal = True, RUNNING, False
             elif ended:
                 episode[E_OUTCOME] = outcome
             if deals_anew:
@@ -192,19 +183,25 @@ def step_batch(
                     episodes,
                     streams,
                     returns,
+                    codes,
                     decks,
                     deck_cells,
+                    deck_codes,
                     n_cells,
                     sequential,
                     scratch,
                 )
                 write_mask(board, counter, allow_undo, prune, mask[i])
-            write_code(i64(episode[E_DEAL]) if named else GIVEN, deck_codes, n_cells, codes[i])
+            over = outcome != RUNNING
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
+            ints[I_LENGTH, i] = episode[E_STEPS] if over else 0
+            floats[F_RETURN, i] = returns[i] if over else 0.0
+            bools[B_WON, i] = outcome == WON
             bools[B_ILLEGAL, i] = illegal
+            copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
+            copy_row(codes[i], told_codes[i])
             observe(boards, words, i, features, tableau, cells, foundations)
-        atomic_add(shared, S_NAMED, n_named)
         atomic_add(shared, S_ENDED, n_ended)
         atomic_add(shared, S_DONE, stop - start)
 
@@ -217,15 +214,17 @@ def start_game(
     episodes: Array,
     streams: Array,
     returns: Array,
+    codes: Array,
     decks: Array,
     deck_cells: Array,
+    deck_codes: Array,
     n_cells: int,
     sequential: bool,
     scratch: Array,
 ) -> None:
     """Deal sub-environment ``i`` its next game."""
     episode = episodes[i]
-    streams[i], episode[E_DEAL] = new_game(
+    streams[i], deal = new_game(
         boards[i],
         counters[i],
         streams[i],
@@ -236,6 +235,7 @@ def start_game(
         sequential,
         scratch,
     )
+    write_code(i64(deal), deck_codes, n_cells, codes[i])
     episode[E_POSITION] += boards.shape[0]
     episode[E_STEPS] = 0
     episode[E_OUTCOME] = RUNNING
@@ -250,8 +250,10 @@ def start_games(
     episodes: Array,
     streams: Array,
     returns: Array,
+    codes: Array,
     decks: Array,
     deck_cells: Array,
+    deck_codes: Array,
     n_cells: int,
     sequential: bool,
     scratch: Array,
@@ -266,8 +268,10 @@ def start_games(
                 episodes,
                 streams,
                 returns,
+                codes,
                 decks,
                 deck_cells,
+                deck_codes,
                 n_cells,
                 sequential,
                 scratch,
@@ -321,7 +325,7 @@ def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Arra
 
 @inlined_kernel
 def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
-    """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``; nothing but zeros for ``GIVEN``.
+    """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``.
 
     Args:
         deal: as ``new_game`` names it.
@@ -329,23 +333,13 @@ def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
         n_cells: the cells of random games.
         out: overwritten.
     """
-    for k in range(CODE_LENGTH):
-        out[k] = 0
-    if deal == GIVEN:
-        return
     if deck_codes.shape[0] > 0:
         copy_row(deck_codes[deal], out)
         return
+    out[:] = 0
     out[0], out[1], out[2], out[3] = 66, 75, 49, 45  # "BK1-"
     out[4], out[5], out[6] = 67, 48 + n_cells, 45  # "Cn-"
     for place in range(7):
         symbol = (deal >> (30 - 5 * place)) & 31
         # A-Z, then 2-7.
         out[7 + place] = 65 + symbol if symbol < 26 else 24 + symbol
-
-
-@kernel
-def write_codes(episodes: Array, chosen: Array, deck_codes: Array, n_cells: int, out: Array) -> None:
-    """Write the codes of the games that ``chosen`` marks into ``(n, CODE_LENGTH)``, zeros for the others."""
-    for i in range(episodes.shape[0]):
-        write_code(i64(episodes[i, E_DEAL]) if chosen[i] else GIVEN, deck_codes, n_cells, out[i])

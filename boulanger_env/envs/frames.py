@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boulanger_env.game.cards import N_SUITS
 from boulanger_env.game.state import MAX_CELLS, MAX_HEIGHT, N_COLUMNS
 
-from .batch import B_TERMINATED, B_TRUNCATED, CODE_LENGTH, F_REWARD, N_BOOLS, N_FLOATS, N_INTS, OUTCOME_DTYPE
+from .batch import B_TERMINATED, B_TRUNCATED, CODE_LENGTH, F_REWARD, N_BOOLS, N_FLOATS, N_INTS, OUTCOME_TEXTS
 from .features import N_FEATURES
 from .observations import Observation
 
@@ -75,6 +75,7 @@ class Events(NamedTuple):
     bools: NDArray[np.bool_]
     outcomes: NDArray[np.str_]
     codes: NDArray[np.str_]
+    end_outcomes: NDArray[np.str_]
     end_codes: NDArray[np.str_]
 
     @classmethod
@@ -84,8 +85,9 @@ class Events(NamedTuple):
             np.empty((N_INTS, n), np.int64),
             np.empty((N_FLOATS, n)),
             np.empty((N_BOOLS, n), np.bool_),
-            np.empty(n, OUTCOME_DTYPE),
+            np.empty(n, OUTCOME_TEXTS.dtype),
             np.empty(n, CODE_DTYPE),
+            np.empty(finals, OUTCOME_TEXTS.dtype),
             np.empty(finals, CODE_DTYPE),
         )
 
@@ -95,8 +97,7 @@ class Events(NamedTuple):
 
     def for_kernels(self) -> tuple[NDArray[Any], ...]:
         """The arrays as the kernels take them."""
-        texts = (letters(array) for array in (self.outcomes, self.codes, self.end_codes))
-        return (self.ints, self.floats, self.bools, *texts)
+        return (self.ints, self.floats, self.bools, *map(letters, self[3:]))
 
 
 def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:

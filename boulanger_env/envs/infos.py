@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from .batch import (
     B_END_ILLEGAL,
+    B_END_WON,
     B_ENDED,
     B_ILLEGAL,
-    B_NAMED,
     B_WON,
+    F_END_RETURN,
     F_RETURN,
+    I_END_LENGTH,
     I_END_MOVES,
     I_END_SCORE,
     I_LENGTH,
@@ -24,13 +26,15 @@ from .frames import Events, Frames
 
 Infos = dict[str, Any]
 
+TEXT_KEYS = ("code", "outcome")
 
-def marked(infos: Infos, which: NDArray[np.bool_] | bool, n: int) -> Infos:
-    """Infos of ``n`` games with their marks beside them, fresh arrays all: ``which`` entries count."""
-    marks = np.empty((len(infos), n), np.bool_)
-    marks[:] = which
-    infos.update(_marks(infos, marks))
-    return infos
+
+def as_arrays(info: Infos) -> Infos:
+    """One game's info for tensors: without texts, and numbers as arrays without dimensions.
+
+    NumPy's own bools would not do: Gymnasium's vector environments make arrays of objects of them.
+    """
+    return {key: np.asarray(value) for key, value in info.items() if key not in TEXT_KEYS}
 
 
 class StepInfos:
@@ -40,61 +44,60 @@ class StepInfos:
         frames: masks and observations.
         events: what happened.
         finals: the ends of episodes, of no games where they are not kept apart (as SAME_STEP does).
+        texts: whether ``TEXT_KEYS`` are among them.
     """
 
-    def __init__(self, frames: Frames, events: Events, finals: Frames) -> None:
+    def __init__(self, frames: Frames, events: Events, finals: Frames, texts: bool) -> None:
         ints, floats, bools = events.ints, events.floats, events.bools
         self._ended, self._finals = bools[B_ENDED], finals
         self._n = n = len(self._ended)
-        always = {
+        infos = {
             "action_mask": frames.mask,
             "score": ints[I_SCORE],
             "moves": ints[I_MOVES],
             "illegal_action": bools[B_ILLEGAL],
-        }
-        last = {
+            "code": events.codes,
             "outcome": events.outcomes,
             "is_success": bools[B_WON],
             "episode_return": floats[F_RETURN],
             "episode_length": ints[I_LENGTH],
         }
-        self._same_step = len(finals.mask) > 0
-        if self._same_step:
+        self._infos, self._marks = _marked(infos, texts, n)
+        self._last: Infos = {}
+        self._last_marks: NDArray[np.bool_] = np.empty((0, n), np.bool_)
+        if len(finals.mask):
             # Nobody may write into it, since the next step only clears what this one wrote.
             mask = finals.mask.view()
             mask.flags.writeable = False
-            last |= {
-                "code": events.end_codes,
+            last = {
                 "action_mask": mask,
                 "score": ints[I_END_SCORE],
                 "moves": ints[I_END_MOVES],
                 "illegal_action": bools[B_END_ILLEGAL],
+                "code": events.end_codes,
+                "outcome": events.end_outcomes,
+                "is_success": bools[B_END_WON],
+                "episode_return": floats[F_END_RETURN],
+                "episode_length": ints[I_END_LENGTH],
             }
-        self._marks_always = np.empty((len(always), n), np.bool_)
-        self._marks_last = np.empty((len(last) + 2 * self._same_step, n), np.bool_)
-        self._always = always | _marks(always, self._marks_always)
-        self._named = self._always | {"code": events.codes, "_code": bools[B_NAMED]}
-        self._last = last | _marks(last, self._marks_last)
+            self._last, self._last_marks = _marked(last, texts, n)
+            self._marks_of_last = np.empty((2, n), np.bool_)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Every array that is handed out."""
-        return (*self._named.values(), *self._last.values(), self._marks_always, self._marks_last)
+        apart = (self._last_marks, self._marks_of_last) if self._last else ()
+        return (*self._infos.values(), self._marks, *self._last.values(), *apart)
 
-    def take(self, n_named: int, n_ended: int) -> Infos:
-        """The infos of a step in which ``n_named`` games ended or were dealt, and ``n_ended`` of them ended."""
-        self._marks_always.fill(True)
-        if not n_named:
-            return self._always.copy()
-        infos = self._named.copy()
-        if not n_ended:
-            return infos
-        self._marks_last[:] = self._ended
-        if not self._same_step:
-            infos.update(self._last)
-            return infos
-        infos["final_info"], infos["final_obs"] = self._last.copy(), self._final_obs()
-        infos["_final_info"], infos["_final_obs"] = self._marks_last[-2], self._marks_last[-1]
+    def take(self, n_ended: int) -> Infos:
+        """The infos of a step in which ``n_ended`` games ended."""
+        self._marks.fill(True)
+        infos = self._infos.copy()
+        if n_ended and self._last:
+            self._last_marks[:] = self._ended
+            self._marks_of_last[:] = self._ended
+            infos["final_info"], infos["final_obs"] = self._last.copy(), self._final_obs()
+            infos["_final_info"], infos["_final_obs"] = self._marks_of_last
         return infos
 
     def _final_obs(self) -> NDArray[np.object_]:
@@ -106,6 +109,8 @@ class StepInfos:
         return out
 
 
-def _marks(infos: Infos, rows: NDArray[np.bool_]) -> Infos:
-    # There may be rows for more.
-    return {f"_{key}": row for key, row in zip(infos, rows, strict=False)}
+def _marked(infos: Infos, texts: bool, n: int) -> tuple[Infos, NDArray[np.bool_]]:
+    """The infos of ``n`` games with rows of the array, of undefined content, that marks which entries count."""
+    kept = {key: array for key, array in infos.items() if texts or key not in TEXT_KEYS}
+    marks = np.empty((len(kept), n), np.bool_)
+    return kept | {f"_{key}": row for key, row in zip(kept, marks, strict=True)}, marks

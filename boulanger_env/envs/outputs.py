@@ -22,13 +22,13 @@ class Outputs:
         for_kernels: all of them, as the last arguments of ``step_batch``.
     """
 
-    def __init__(self, n: int, n_actions: int, features: bool, finals: bool) -> None:
+    def __init__(self, n: int, n_actions: int, features: bool, finals: bool, texts: bool) -> None:
         self.frames = Frames.make(n, n_actions, features)
         self.events = Events.make(n, n * finals)
         self.finals = Frames.make(n * finals, n_actions, features)
         self.finals.mask.fill(0)
         self.results = self.events.results()
-        self.infos = StepInfos(self.frames, self.events, self.finals)
+        self.infos = StepInfos(self.frames, self.events, self.finals, texts)
         self.for_kernels = (
             *self.events.for_kernels(),
             *self.frames.for_kernels(),
@@ -59,13 +59,16 @@ class OutputPool:
         n_actions: width of a mask.
         observation: ``"features"`` or ``"cards"``.
         finals: whether ends of episodes are kept apart.
+        texts: whether the infos hold texts.
         reuse_always: hand out the same arrays every time, whoever holds them.
     """
 
     _LARGEST = 4
 
-    def __init__(self, n: int, n_actions: int, observation: str, *, finals: bool, reuse_always: bool) -> None:
-        self._shape = (n, n_actions, observation == "features", finals)
+    def __init__(
+        self, n: int, n_actions: int, observation: str, *, finals: bool, texts: bool, reuse_always: bool
+    ) -> None:
+        self._shape = (n, n_actions, observation == "features", finals, texts)
         self._reuse_always = reuse_always
         # Without a global lock the counts of references do not tell who holds what.
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ Deals = str | DealSet | Sequence[str] | None
 
 ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
 DEAL_ORDERS = ("random", "sequential")
+DEFAULT_LIMIT, NO_LIMIT = 500, -1
+_MOST_STEPS = 2**63 - 1
 SOLVABLE = "solvable"
 
 
@@ -43,6 +45,11 @@ class DealSource:
         self.codes: tuple[str, ...] | None = None
         self.decks: NDArray[np.uint8] = np.empty((0, 52), np.uint8)
         self.deck_cells: NDArray[np.uint8] = np.empty(0, np.uint8)
+        if isinstance(deals, Iterator):
+            raise BoulangerError(
+                f"deals={deals!r} can be read only once, but environments that share it each need all of it: give a "
+                "list, deals=list(...)"
+            )
         if deals is not None:
             # The one name that leaves the cells to the environment.
             if isinstance(deals, str) and deals == SOLVABLE:
@@ -72,6 +79,7 @@ class Settings:
     allow_undo: bool
     prune: bool
     max_episode_steps: int
+    array_infos: bool
     render_mode: str | None
     render_size: tuple[int, int]
 
@@ -79,6 +87,11 @@ class Settings:
     def n_actions(self) -> int:
         """780, or 781 with undo."""
         return N_ACTIONS + self.allow_undo
+
+    @property
+    def most_steps(self) -> int:
+        """The step that truncates an episode, which no episode comes to where there is no limit."""
+        return _MOST_STEPS if self.max_episode_steps == NO_LIMIT else self.max_episode_steps
 
     def episode_keywords(self) -> dict[str, Any]:
         """The keywords that decide what the actions of an episode bring, as plain values."""
@@ -109,7 +122,8 @@ def read_settings(
     illegal_action: str,
     allow_undo: bool,
     prune: bool,
-    max_episode_steps: int,
+    max_episode_steps: int | None,
+    array_infos: bool,
     render_mode: str | None,
     render_size: Sequence[int],
 ) -> Settings:
@@ -123,15 +137,10 @@ def read_settings(
     _choose("deal_order", deal_order, DEAL_ORDERS)
     _choose("allow_undo", allow_undo, (False, True))
     _choose("prune", prune, (False, True))
+    _choose("array_infos", array_infos, (False, True))
     _choose("render_mode", render_mode, (None, *RENDER_MODES))
     if deals is None and deal_order == "sequential":
         raise BoulangerError("deal_order='sequential' needs deals: random games have no order")
-    if (
-        isinstance(max_episode_steps, bool)
-        or not isinstance(max_episode_steps, (int, np.integer))
-        or max_episode_steps < 1
-    ):
-        raise BoulangerError(f"max_episode_steps={max_episode_steps!r} must be a whole number of at least 1")
     return Settings(
         source=DealSource(deals, n_cells),
         sequential=deal_order == "sequential",
@@ -140,7 +149,8 @@ def read_settings(
         illegal_action=ILLEGAL_ACTIONS[illegal_action],
         allow_undo=bool(allow_undo),
         prune=bool(prune),
-        max_episode_steps=int(max_episode_steps),
+        max_episode_steps=_read_limit(max_episode_steps),
+        array_infos=bool(array_infos),
         render_mode=render_mode,
         render_size=read_size(render_size),
     )
@@ -149,3 +159,18 @@ def read_settings(
 def _choose(name: str, value: Any, choices: Iterable[Any]) -> None:
     if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in tuple(choices):
         raise BoulangerError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, choices))}")
+
+
+def _read_limit(steps: Any) -> int:
+    """A step limit as ``gymnasium.make`` reads it: None is the default, -1 is none."""
+    if steps is None:
+        return DEFAULT_LIMIT
+    if (
+        isinstance(steps, bool)
+        or not isinstance(steps, (int, np.integer))
+        or not (steps == NO_LIMIT or 1 <= steps <= _MOST_STEPS)
+    ):
+        raise BoulangerError(
+            f"max_episode_steps={steps!r} must be a whole number from 1 to 2**63 - 1, or -1 for no limit"
+        )
+    return int(steps)

@@ -16,9 +16,9 @@ from boulanger_env.game.jit import INTERPRETED, inlined_kernel, kernel
 from boulanger_env.game.state import Array
 
 # Places of the counters, int64 (N_SHARED,), zeros at first, each in a cache line of its own: parts claimed, parts taken
-# from the front and from the back, games that are done, and of these how many are named and how many ended.
-S_CLAIMED, S_FRONT, S_BACK, S_DONE, S_NAMED, S_ENDED = range(0, 48, 8)
-N_SHARED = 48
+# from the front and from the back, games that are done, and how many of these ended.
+S_CLAIMED, S_FRONT, S_BACK, S_DONE, S_ENDED = range(0, 40, 8)
+N_SHARED = 40
 
 _SPINS = 20_000
 _PARTS_A_THREAD = 8

@@ -20,10 +20,11 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .features import N_FEATURES, write_features
+from .infos import as_arrays
 from .observations import Observation, cards_of
 from .rewards import Reward
-from .settings import Deals, read_settings
-from .stepping import OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
+from .stepping import INFO_OUTCOMES, OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
 
 RESET_OPTIONS = ("code", "board", "game")
 
@@ -151,7 +152,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         illegal_action: str = "penalize",
         allow_undo: bool = False,
         prune: bool = False,
-        max_episode_steps: int = 500,
+        max_episode_steps: int | None = DEFAULT_LIMIT,
+        array_infos: bool = False,
         render_mode: str | None = None,
         render_size: Sequence[int] = DEFAULT_SIZE,
     ) -> None:
@@ -165,6 +167,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             allow_undo=allow_undo,
             prune=prune,
             max_episode_steps=max_episode_steps,
+            array_infos=array_infos,
             render_mode=render_mode,
             render_size=render_size,
         )
@@ -179,6 +182,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._stream: np.uint64 | None = None
         self._position = 0
         self._steps = 0
+        self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
         self._code: str | None = None
         self._state = "new"
         self._outcome: str | None = None
@@ -247,7 +251,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         write_mask(self._board, self._counters, self._settings.allow_undo, self._settings.prune, self._mask)
         if self.render_mode == "human":
             self.render()
-        return self._observe(), self._info(illegal=False, with_code=True)
+        return self._observe(), self._info(RUNNING, illegal=False)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one action: an integer of ``action_space``, legal or not.
@@ -286,15 +290,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             observation = cards_of(self._board)
         self._steps += 1
         terminated = outcome != RUNNING
-        truncated = not terminated and self._steps >= settings.max_episode_steps
-        if truncated:
-            outcome = TRUNCATED
-        over = terminated or truncated
-        info = self._info(illegal=bool(illegal), with_code=over)
-        if over:
+        truncated = not terminated and self._steps >= self._most_steps
+        if terminated or truncated:
             self._state = "over"
-            info["outcome"] = self._outcome = OUTCOMES[outcome]
-            info["is_success"] = bool(outcome == WON)
+            self._outcome = OUTCOMES[TRUNCATED if truncated else outcome]
+        info = self._info(outcome, illegal=bool(illegal))
         if self.render_mode == "human":
             self.render()
         return observation, float(reward), terminated, truncated, info
@@ -376,17 +376,26 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         write_features(self._board, observation)
         return observation
 
-    def _info(self, *, illegal: bool, with_code: bool) -> dict[str, Any]:
-        info: dict[str, Any] = {
+    def _info(self, outcome: int, *, illegal: bool) -> dict[str, Any]:
+        info = {
             "action_mask": self._mask.copy(),
             "score": int(self._counters[SCORE]),
             "moves": int(self._counters[MOVES]),
             "illegal_action": illegal,
+            "code": self._code or "",
+            "outcome": INFO_OUTCOMES[outcome],
+            "is_success": outcome == WON,
         }
-        if with_code and self._code is not None:
-            info["code"] = self._code
-        return info
+        return as_arrays(info) if self._array_infos else info
 
+
+def registered_env(n_cells: int = 4, **keywords: Any) -> BoulangerEnv:
+    """What ``gymnasium.make`` builds: no limit inside, since it puts its own ``TimeLimit`` around the environment."""
+    return BoulangerEnv(n_cells, max_episode_steps=NO_LIMIT, **keywords)
+
+
+# Where gymnasium.make looks for the render modes of what it is about to build.
+registered_env.metadata = BoulangerEnv.metadata  # type: ignore[attr-defined]
 
 _NOTHING = np.empty(0, np.uint8)
 

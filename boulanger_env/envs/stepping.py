@@ -16,6 +16,8 @@ from .rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 # How an episode stands after a step.
 RUNNING, WON, STUCK, ILLEGAL, TRUNCATED = range(5)
 OUTCOMES = (None, "won", "stuck", "illegal", "truncated")
+# As infos tell it: a truncation, which a TimeLimit around the environment may decide, is told by truncated alone.
+INFO_OUTCOMES = ("", "won", "stuck", "illegal", "")
 
 # What an illegal action does. Raising is the single environment's own affair: the game does not change.
 PENALIZE, TERMINATE, RAISE = range(3)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -27,35 +29,36 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .batch import (
-    B_ENDED,
-    B_NAMED,
+    B_ILLEGAL,
+    B_WON,
     DISABLED,
-    E_DEAL,
     E_OUTCOME,
     E_POSITION,
     E_STEPS,
-    GIVEN,
-    I_END_DEAL,
+    F_RETURN,
+    I_LENGTH,
+    I_MOVES,
+    I_SCORE,
     N_EPISODE,
     NEXT_STEP,
+    OUTCOME_TEXTS,
     SAME_STEP,
     all_below,
     first_illegal,
     observe_all,
     start_games,
     step_batch,
-    write_codes,
     write_masks,
 )
 from .frames import CODE_DTYPE, letters
-from .infos import Infos, marked
+from .infos import Infos
 from .observations import Observation
 from .outputs import OutputPool, Outputs
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
-from .settings import Deals, read_settings
-from .sharing import S_ENDED, S_NAMED, games_a_part
-from .stepping import OUTCOMES, RAISE, RUNNING
+from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
+from .sharing import S_ENDED, games_a_part
+from .stepping import OUTCOMES, RAISE, RUNNING, WON
 from .workers import Workers
 
 _AUTORESET = {
@@ -116,7 +119,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         illegal_action: str = "penalize",
         allow_undo: bool = False,
         prune: bool = False,
-        max_episode_steps: int = 500,
+        max_episode_steps: int | None = DEFAULT_LIMIT,
+        array_infos: bool = False,
         render_mode: str | None = None,
         render_size: Sequence[int] = DEFAULT_SIZE,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -124,6 +128,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         copy: bool = True,
     ) -> None:
         self.num_envs = _at_least_one("num_envs", num_envs)
+        self._spec: EnvSpec | None = None
         self._settings = settings = read_settings(
             n_cells=n_cells,
             deals=deals,
@@ -134,6 +139,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             allow_undo=allow_undo,
             prune=prune,
             max_episode_steps=max_episode_steps,
+            array_infos=array_infos,
             render_mode=render_mode,
             render_size=render_size,
         )
@@ -165,19 +171,19 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._episodes = np.zeros((n, N_EPISODE), np.int64)
         self._streams = np.zeros(n, np.uint64)
         self._returns = np.zeros(n)
-        self._given: dict[int, str | None] = {}  # codes of the games that reset's options gave
+        self._codes = np.zeros(n, CODE_DTYPE)
         self._is_reset = False
         self._workers = Workers(self.num_threads)
         self._deck_codes = letters(np.array(settings.source.codes or (), CODE_DTYPE))
         self._games_a_part = games_a_part(n, self.num_threads)
         # Each thread has its own place to shuffle in.
         self._scratch = np.zeros((self.num_threads, 52), np.uint8)
-        self._same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._outputs = OutputPool(
             n,
             settings.n_actions,
             settings.observation,
-            finals=self._same_step,
+            finals=self.autoreset_mode is AutoresetMode.SAME_STEP,
+            texts=not settings.array_infos,
             reuse_always=not copy,
         )
         self._bind()
@@ -194,11 +200,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             self._episodes,
             self._streams,
             self._returns,
+            letters(self._codes),
             settings.reward.table(),
             settings.illegal_action,
             int(settings.allow_undo),  # numba takes numbers sooner than bools
             int(settings.prune),
-            settings.max_episode_steps,
+            settings.most_steps,
             _AUTORESET[self.autoreset_mode],
             source.decks,
             source.deck_cells,
@@ -206,6 +213,19 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             source.n_cells,
             int(settings.sequential),
         )
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The spec of ``make_vec``, with the limit of this batch."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:
+            # make_vec hands over the registered one.
+            limit = self._settings.max_episode_steps
+            spec = replace(spec, max_episode_steps=None if limit == NO_LIMIT else limit)
+        self._spec = spec
 
     # -- the vector environment -------------------------------------------------------------------------------
 
@@ -252,8 +272,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 self._episodes,
                 self._streams,
                 self._returns,
+                letters(self._codes),
                 source.decks,
                 source.deck_cells,
+                self._deck_codes,
                 source.n_cells,
                 self._settings.sequential,
                 self._scratch[0],
@@ -264,7 +286,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._is_reset = True
         if self.render_mode == "human":
             self.render()
-        return self._state_of_all(chosen)
+        return self._state_of_all()
 
     def step(
         self, actions: NDArray[np.int64] | Sequence[int]
@@ -276,11 +298,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 ``illegal_action="raise"``, the rules forbid it. No game is changed.
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
-        outputs, n_named, n_ended = self._play(actions)
-        return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_named, n_ended))
+        outputs, n_ended = self._play(actions)
+        return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_ended))
 
-    def _play(self, actions: Any) -> tuple[Outputs, int, int]:
-        """A step: what it wrote, how many games ended or were dealt, and how many ended."""
+    def _play(self, actions: Any) -> tuple[Outputs, int]:
+        """A step: what it wrote, and how many games ended."""
         self._check_reset()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
@@ -289,16 +311,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             )
         actions = self._read_actions(actions)
         outputs = self._outputs.take()
-        n_named, n_ended = self._run(actions, outputs)
-        if self._given and n_named:
-            events = outputs.events
-            self._write_given(events.codes, events.bools[B_NAMED] & (self._episodes[:, E_DEAL] == GIVEN))
-            if self._same_step:
-                given = events.ints[I_END_DEAL] == GIVEN
-                self._write_given(events.end_codes, events.bools[B_ENDED] & given)
+        n_ended = self._run(actions, outputs)
         if self.render_mode == "human":
             self.render()
-        return outputs, n_named, n_ended
+        return outputs, n_ended
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game.
@@ -424,8 +440,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     # -- inside -----------------------------------------------------------------------------------------------
 
-    def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> tuple[int, int]:
-        """One compiled call in each thread; how many games are named, and how many ended."""
+    def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> int:
+        """One compiled call in each thread; how many games ended."""
 
         def run(shared: NDArray[np.int64], thread: int) -> None:
             step_batch(
@@ -438,43 +454,36 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 *outputs.for_kernels,
             )
 
-        shared = self._workers.run(run, self.num_envs)
-        return shared.item(S_NAMED), shared.item(S_ENDED)
+        return self._workers.run(run, self.num_envs).item(S_ENDED)
 
     def _give(self, i: int, game: Game) -> None:
         self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
-        self._given[i] = game.code
-        self._episodes[i, [E_DEAL, E_STEPS, E_OUTCOME]] = GIVEN, 0, RUNNING
+        self._codes[i] = game.code or ""
+        self._episodes[i, [E_STEPS, E_OUTCOME]] = 0, RUNNING
         self._returns[i] = 0.0
 
-    def _state_of_all(self, chosen: NDArray[np.bool_]) -> tuple[Observation, Infos]:
-        """Observation and infos after a reset of the ``chosen``."""
+    def _state_of_all(self) -> tuple[Observation, Infos]:
+        """Observation and infos after a reset, of those games too that it left as they were."""
         outputs = self._outputs.take()
-        frames, codes, n = outputs.frames, outputs.events.codes, self.num_envs
-        settings = self._settings
+        frames, events = outputs.frames, outputs.events
+        settings, outcomes = self._settings, self._episodes[:, E_OUTCOME]
         write_masks(
             self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask
         )
         observe_all(self._boards, self._words, *frames.for_kernels()[1:])
-        write_codes(self._episodes, chosen, self._deck_codes, settings.source.n_cells, letters(codes))
-        self._write_given(codes, chosen & (self._episodes[:, E_DEAL] == GIVEN))
-        infos: Infos = {
-            "action_mask": frames.mask,
-            "score": self._counters[:, SCORE].astype(np.int64),
-            "moves": self._counters[:, MOVES].astype(np.int64),
-            "illegal_action": np.zeros(n, np.bool_),
-        }
-        marked(infos, True, n)
-        infos.update(marked({"code": codes}, chosen, n))
-        return frames.observation(), infos
-
-    def _write_given(self, codes: NDArray[np.str_], which: NDArray[np.bool_]) -> None:
-        for i in np.flatnonzero(which).tolist():
-            codes[i] = self._given[i]
+        over = outcomes != RUNNING
+        events.ints[I_SCORE] = self._counters[:, SCORE]
+        events.ints[I_MOVES] = self._counters[:, MOVES]
+        events.ints[I_LENGTH] = np.where(over, self._episodes[:, E_STEPS], 0)
+        events.floats[F_RETURN] = np.where(over, self._returns, 0)
+        events.bools[B_WON] = outcomes == WON
+        events.bools[B_ILLEGAL] = False
+        events.outcomes[:] = OUTCOME_TEXTS[outcomes]
+        events.codes[:] = self._codes
+        return frames.observation(), outputs.infos.take(0)
 
     def _live_game(self, i: int) -> Game:
-        deal = int(self._episodes[i, E_DEAL])
-        code = self._given[i] if deal == GIVEN else self._settings.source.code(deal)
+        code = str(self._codes[i]) or None
         return Game(self._boards[i], self._counters[i], self._history[i], code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
@@ -486,7 +495,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._bind()  # the words are a view of the boards, which a copy would lose
+        self._bind()  # words and letters are views, which a copy would lose
 
 
 def _at_least_one(name: str, value: Any) -> int:

@@ -137,14 +137,14 @@ need A
             if i >= len(rewards):
                 raise ReplayError(f"{self._step(i)}: its reward is missing")
             try:
-                _, reward, _, _, info = env.step(action)
+                _, reward, _, _, _ = env.step(action)
             except IllegalMoveError as error:
                 raise ReplayError(f"{self._step(i)}: {error}") from None
             if not isclose(reward, rewards[i], rel_tol=1e-9, abs_tol=1e-9):
                 raise ReplayError(
                     f"{self._step(i)}: its reward is {reward:g} by the rules and the settings, not {rewards[i]:g}"
                 )
-            outcome = info.get("outcome")
+            outcome = env._outcome
         if len(rewards) > len(self.actions):
             raise ReplayError(
                 f"{len(rewards)} rewards for {len(self.actions)} actions: it was cut or changed"

@@ -158,12 +158,13 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
             OSError: the file cannot be written.
         """
         result = self.env.step(action)
-        _, reward, terminated, truncated, info = result
+        _, reward, terminated, truncated, _ = result
         self._actions.append(action_id(action, self._base._settings.n_actions))
         self._rewards.append(float(reward))
         if terminated or truncated:
-            self._cut = "outcome" not in info
-            self._outcome = info.get("outcome", "truncated")
+            # Without an outcome of its own it was cut off from outside.
+            self._cut = self._base._outcome is None
+            self._outcome = self._base._outcome or "truncated"
             self._write()
         return result
 
