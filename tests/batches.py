@@ -42,10 +42,13 @@ class Singles:
                 options = None if codes is None else {"code": codes[i]}
                 self._begin(i, *env.reset(seed=seeds[i], options=options))
             else:
-                self.infos[i] = {key: self.infos[i][key] for key in ("action_mask", "score", "moves")}
+                # As it stands; only SAME_STEP tells of an episode that ended in the step before.
+                kept = {key: value for key, value in self.infos[i].items() if not key.startswith("final_")}
+                self.infos[i] = kept | {"illegal_action": False}
 
     def _begin(self, i: int, observation: Any, info: Info) -> None:
-        self.observations[i], self.infos[i] = observation, info
+        self.observations[i] = observation
+        self.infos[i] = info | {"episode_return": 0.0, "episode_length": 0}
         self.over[i], self.returns[i], self.lengths[i] = False, 0.0, 0
 
     def step(self, actions: Sequence[int]) -> tuple[list[float], list[bool], list[bool]]:
@@ -61,12 +64,13 @@ class Singles:
                 self.returns[i] += reward
                 self.lengths[i] += 1
                 self.over[i] = terminated or truncated
-                if self.over[i]:
-                    info |= {"episode_return": self.returns[i], "episode_length": self.lengths[i]}
-                    if self.mode is SAME_STEP:
-                        final = {"final_obs": self.observations[i], "final_info": info}
-                        self._begin(i, *env.reset())
-                        self.infos[i] |= final
+                over = self.over[i]
+                info["episode_return"] = self.returns[i] if over else 0.0
+                info["episode_length"] = self.lengths[i] if over else 0
+                if over and self.mode is SAME_STEP:
+                    final = {"final_obs": self.observations[i], "final_info": info}
+                    self._begin(i, *env.reset())
+                    self.infos[i] |= final
             rewards.append(reward)
             terminations.append(terminated)
             truncations.append(truncated)
@@ -141,7 +145,7 @@ class Player:
         self.solutions = {game["code"]: game["moves"] for game in peer_games()}
 
     def choose(self, masks: Any, infos: Info) -> np.ndarray:
-        """Actions for a batch; games with a code in ``infos`` begin."""
+        """Actions for a batch; games with a code in ``infos`` and without a move begin."""
         random = self.random
         actions = np.empty(len(masks), np.int64)
         for i, mask in enumerate(masks):
@@ -183,15 +187,13 @@ def compare(
         assert (rewards.tolist(), terminations.tolist(), truncations.tolist()) == expected, step
         check(batch, singles, observation, infos, step)
         last = infos.get("final_info", {}) if batch.autoreset_mode is SAME_STEP else infos
-        if "outcome" in last:
-            outcomes += last["outcome"][last["_outcome"]].tolist()
+        outcomes += [outcome for outcome in last.get("outcome", np.empty(0)).tolist() if outcome]
+        outcomes += ["truncated"] * int(truncations.sum())
         if batch.autoreset_mode is DISABLED and any(singles.over):
             # Not at once, to see that the others do not mind.
             over = np.array(singles.over)
             observation, infos = batch.reset(options={"reset_mask": over})
             singles.reset([None] * n, chosen=over)
-            for info in singles.infos:
-                info["illegal_action"] = False
             check(batch, singles, observation, infos, (step, "partial reset"))
     return outcomes
 

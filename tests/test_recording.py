@@ -317,7 +317,7 @@ def test_the_wrapper_writes_each_episode(tmp_path: Path) -> None:
     ends = play(env, 3, episodes=6)
     replays = loaded(tmp_path)
     assert [replay.start.code for replay in replays] == [end["code"] for end in ends]
-    assert [replay.outcome for replay in replays] == [end["outcome"] for end in ends]
+    assert [replay.outcome for replay in replays] == [end["outcome"] or "truncated" for end in ends]
     assert {replay.agent for replay in replays} == {"me"}
     assert [path.name[:7] for path in sorted(tmp_path.iterdir())] == [f"00000{i}-" for i in range(1, 7)]
     # Another run goes on with the numbers.

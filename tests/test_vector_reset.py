@@ -27,15 +27,15 @@ def codes_met(batch: BoulangerVectorEnv, episodes: int, **reset: Any) -> list[li
     player = Player(0, n, 780)
     _, infos = batch.reset(**reset)
     met = [[code] for code in infos["code"].tolist()]
+    over = np.zeros(n, np.bool_)
     while min(map(len, met)) < episodes:
+        before = over
         _, _, terminations, truncations, infos = batch.step(player.choose(infos["action_mask"], infos))
         over = terminations | truncations
         if batch.autoreset_mode is DISABLED and over.any():
             _, infos = batch.reset(options={"reset_mask": over})
-        if "code" in infos:
-            for i in np.flatnonzero(infos["_code"] & (infos["moves"] == 0)).tolist():
-                if batch.autoreset_mode is not NEXT_STEP or not over[i]:
-                    met[i].append(str(infos["code"][i]))
+        for i in np.flatnonzero(before if batch.autoreset_mode is NEXT_STEP else over).tolist():
+            met[i].append(str(infos["code"][i]))
     return [codes[:episodes] for codes in met]
 
 
@@ -154,8 +154,6 @@ def test_partial_resets_of_every_subset(observation: str, mode: AutoresetMode) -
         assert options == before
         assert options["reset_mask"] is mask
         singles.reset(seeds, options.get("codes"), mask)
-        for info in singles.infos:
-            info["illegal_action"] = False
         for i in np.flatnonzero(~mask & np.array(singles.over)).tolist():
             # Still to be reset: the mask of an episode that has terminated stays all ones.
             assert infos["action_mask"][i].tolist() == singles.infos[i]["action_mask"].tolist()
@@ -168,8 +166,6 @@ def test_partial_resets_of_every_subset(observation: str, mode: AutoresetMode) -
             over = np.array(singles.over)
             observations, infos = batch.reset(options={"reset_mask": over})
             singles.reset([None] * N, chosen=over)
-            for info in singles.infos:
-                info["illegal_action"] = False
             check(batch, singles, observations, infos, (turn, "the rest"))
         compare(batch, singles, player, 2 + turn % 5, first=(observations, infos))
 
@@ -202,7 +198,9 @@ def test_wrong_reset_masks(mask: Any) -> None:
     before = [batch.game(i) for i in range(N)]
     if isinstance(mask, list):
         # What Gymnasium refuses may be taken: a list says the same.
-        assert batch.reset(options={"reset_mask": mask})[1]["_code"].tolist() == mask
+        codes = [game.code for game in before]
+        _, infos = batch.reset(options={"reset_mask": mask})
+        assert [code != other for code, other in zip(infos["code"], codes, strict=True)] == mask
         return
     with pytest.raises(BoulangerError, match=r"reset_mask .* must be bool \(4,\) with at least one True"):
         batch.reset(seed=9, options={"reset_mask": mask})
@@ -270,6 +268,6 @@ def test_wrong_options_change_nothing(options: Any, error: type[Exception], word
 
 def test_codes_of_those_that_are_not_reset_are_not_read() -> None:
     batch = BoulangerVectorEnv(2)
-    batch.reset(seed=0)
+    first = batch.reset(seed=0)[1]["code"][0]
     options = {"codes": [None, "MS-C4-5"], "reset_mask": np.array([False, True])}
-    assert batch.reset(options=options)[1]["code"].tolist() == ["", "MS-C4-5"]
+    assert batch.reset(options=options)[1]["code"].tolist() == [first, "MS-C4-5"]

@@ -149,14 +149,31 @@ def test_recorded_statistics_are_the_batchs_own(mode: AutoresetMode) -> None:
     assert ends == batch.episode_count > 5
 
 
-def test_as_tensors() -> None:
+@pytest.mark.parametrize("how", ["vector_entry_point", "sync"])
+def test_as_tensors(how: str) -> None:
     torch = pytest.importorskip("torch")
-    pytest.importorskip("array_api_compat", reason="Gymnasium's conversion needs it")
-    batch = wrappers.NumpyToTorch(BoulangerVectorEnv(N, observation="cards"))
+    envs = gym.make_vec(
+        "Boulanger-C4-v0",
+        N,
+        vectorization_mode=how,
+        observation="cards",
+        array_infos=True,
+        max_episode_steps=2,
+    )
+    batch = wrappers.NumpyToTorch(envs)
     observations, infos = batch.reset(seed=1)
     assert observations["tableau"].shape == (N, 8, 19)
     assert infos["action_mask"].dtype == torch.int8
-    observations, rewards, terminations, _, infos = batch.step(torch.full((N,), 728))
-    assert rewards.tolist() == [0.0] * N
-    assert terminations.dtype == torch.bool
-    assert infos["moves"].tolist() == [1] * N
+    for step in (1, 2):
+        observations, rewards, terminations, truncations, infos = batch.step(torch.full((N,), 727 + step))
+        assert rewards.tolist() == [0.0] * N
+        assert terminations.dtype == torch.bool
+        assert truncations.tolist() == [step == 2] * N
+        assert infos["moves"].tolist() == [step] * N
+        assert infos["is_success"].dtype == infos["_is_success"].dtype == torch.bool
+
+
+def test_texts_cannot_be_tensors() -> None:
+    pytest.importorskip("torch")
+    with pytest.raises((BufferError, TypeError)):
+        wrappers.NumpyToTorch(BoulangerVectorEnv(N)).reset(seed=1)
