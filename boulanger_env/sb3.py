@@ -72,8 +72,9 @@ class BoulangerVecEnv(VecEnv):
 
     It behaves as a ``DummyVecEnv`` of monitored ``BoulangerEnv`` does, many times faster. MaskablePPO finds
     ``action_masks`` by itself. Infos leave the mask out, since ``env_method("action_masks")`` hands out all of them
-    as one array; besides the single environment's keys they hold, on an episode's last step, ``terminal_observation``
-    and ``episode`` (``r`` return, ``l`` length, ``t`` seconds since the environment was made).
+    as one array; besides the single environment's keys they hold ``TimeLimit.truncated`` and, on an episode's last
+    step, ``terminal_observation`` and ``episode`` (``r`` return, ``l`` length, ``t`` seconds since the environment was
+    made).
 
     Args:
         num_envs: games in the batch, n.

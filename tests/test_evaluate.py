@@ -48,7 +48,7 @@ class TestPlay:
             assert row[1:] == (
                 info["code"],
                 0,
-                info["outcome"],
+                "truncated" if truncated else info["outcome"],
                 env.game.cards_home,
                 info["score"],
                 info["moves"],

@@ -89,18 +89,25 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     * Termination: the game is won, or stuck (no legal move; undo is no move). With `illegal_action="terminate"`, an
       illegal action too.
-    * Truncation: `max_episode_steps` actions were taken, illegal ones and undo included.
+    * Truncation: `max_episode_steps` actions were taken, illegal ones and undo included. 500 unless another number is
+      given, to `gym.make`, `make_vec` or the class; -1 for no limit.
 
     ## Information
 
-    | key               | when                       | value                                                    |
-    |-------------------|----------------------------|----------------------------------------------------------|
-    | `action_mask`     | always                     | int8 `(780,)`, or `(781,)` with undo; a fresh array      |
-    | `score`, `moves`  | always                     | int; the app's score and the moves that stand            |
-    | `illegal_action`  | always                     | bool                                                     |
-    | `code`            | at reset, on the last step | str; absent for a game given as a board                  |
-    | `outcome`         | on the last step           | `"won"`, `"stuck"`, `"illegal"` or `"truncated"`         |
-    | `is_success`      | on the last step           | bool, won                                                |
+    The same keys at every step, `reset` included:
+
+    | key               | value                                                                                |
+    |-------------------|--------------------------------------------------------------------------------------|
+    | `action_mask`     | int8 `(780,)`, or `(781,)` with undo; a fresh array                                  |
+    | `score`, `moves`  | int; the app's score and the moves that stand                                        |
+    | `illegal_action`  | bool                                                                                 |
+    | `code`            | str; `""` for a game given as a board                                                |
+    | `outcome`         | str; `""` while playing, then `"won"`, `"stuck"` or `"illegal"`                      |
+    | `is_success`      | bool, won                                                                            |
+
+    A truncation is told by `truncated` alone, whether the environment or a `TimeLimit` around it decides it. With
+    `array_infos=True` everything can become a tensor: `code` and `outcome` are left out, and numbers are NumPy arrays
+    without dimensions (TorchRL, `gymnasium.wrappers.vector.NumpyToTorch`).
 
     ## Arguments
 
@@ -114,12 +121,13 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
     | `allow_undo` | `False` | adds action 780; it reaches 100 moves back |
     | `prune` | `False` | the mask leaves out moves to equivalent positions; playing them stays legal |
-    | `max_episode_steps` | 500 | actions before truncation |
+    | `max_episode_steps` | 500 | actions before truncation; -1: no limit (and None: 500, as in `gym.make`) |
+    | `array_infos` | `False` | infos hold nothing but arrays, for tensors: see Information |
     | `render_mode` | `None` | `"ansi"` (text), `"rgb_array"` (pictures), `"human"` (a window) |
     | `render_size` | `(960, 640)` | width and height of pictures and the window, in pixels |
 
-    `gym.make` keeps a keyword named `max_episode_steps` to itself, for a `TimeLimit` around the environment, whose
-    truncations lack `outcome`, `code` and `is_success`. `BoulangerEnv(...)` and `gym.make_vec` take it as described.
+    The environment that `gym.make` builds has no limit inside: Gymnasium counts in a `TimeLimit` around it. (That one
+    sets `truncated` also where the last step allowed ends the game; the environment's own limit does not.)
 
     ## References
 
@@ -128,7 +136,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     ## Version History
 
-    * v0: first version.
+    * v0: first version. (Not published yet: in 0.1.0 the limit lies in `TimeLimit`, infos have the same keys at every
+      step, and `outcome` no longer tells a truncation.)
 
     Raises:
         BoulangerError: a keyword has a value that it cannot have.

@@ -79,11 +79,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     those after an autoreset included. In a sequence of deals it plays deals ``i``, ``i + n``, ``i + 2n``, ...
 
     **Infos.** Each key of the single environment's info is an array with an entry a game, with a bool array under
-    ``"_" + key`` that marks the entries that count. ``action_mask`` is int8 ``(n, 780)``. On the last step of an
-    episode there are also ``episode_return`` (float64) and ``episode_length`` (int64, actions). With SAME_STEP, what
-    belongs to the episode that ended is in ``final_info``, with its own keys and masks (its ``action_mask`` is
-    read-only), and ``final_obs`` holds its last observation (an object array). With NEXT_STEP the action sent to a
-    game that has ended is ignored.
+    ``"_" + key``, as Gymnasium has it, in which all entries count. ``action_mask`` is int8 ``(n, 780)``. Besides there
+    are ``episode_return`` (float64) and ``episode_length`` (int64, actions): 0 but on the last step of an episode. With
+    SAME_STEP, what belongs to episodes that ended is in ``final_info``, with the same keys and with masks that mark
+    them (its ``action_mask`` is read-only), and ``final_obs`` holds their last observations (an object array). With
+    NEXT_STEP the action sent to a game that has ended is ignored. ``array_infos=True`` leaves out the texts, ``code``
+    and ``outcome``.
 
     Args:
         num_envs: games in the batch, n.
