@@ -21,7 +21,7 @@ from boulanger_env.benchmark.statistics import bootstrap, holm, iqm_of, mcnemar,
 from boulanger_env.deals import DealSet
 from boulanger_env.deals.labels import Labels
 
-CODES = [f"MS-C4-{i}" for i in range(1, 41)]
+CODES = [f"MS-C4-{50000 + i}" for i in range(1, 41)]  # of no built-in set
 N = len(CODES)
 
 
@@ -43,7 +43,7 @@ def made(
             seed,
             "won" if won[seed, place] else "stuck",
             52 if won[seed, place] else place % 9,
-            0,
+            520 if won[seed, place] else 10 * (place % 9),
             moves,
             moves,
             0,
@@ -247,7 +247,7 @@ class TestReport:
         assert "| 30.0 % [" in text  # of those that can be won
         regret = np.mean([120 - length for length in TestLabels.LABELS.length if length])
         assert f"| {regret:.1f} [" in text
-        assert "weak lost 21: `MS-C4-40`, `MS-C4-39`, `MS-C4-38`, `MS-C4-36`" in text
+        assert "weak lost 21: `MS-C4-50040`, `MS-C4-50039`, `MS-C4-50038`, `MS-C4-50036`" in text
         assert r"<strong> & sure\|" in text
 
     def test_the_same_runs_make_the_same_report(self, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class TestPlay:
                     agent(observation, info["action_mask"], info)
                 )
                 over = terminated or truncated
-            assert row[1:] == (
+            assert row[1:-1] == (
                 info["code"],
                 0,
                 "truncated" if truncated else info["outcome"],
@@ -281,7 +281,7 @@ class TestFiles:
         assert len(games) == 2 * len(DEALS)
         seconds = [game.pop("seconds") for game in games]
         assert sum(seconds) == pytest.approx(results.seconds, abs=1e-3)
-        assert games == [row._asdict() for row in results.games]
+        assert [{**game, "actions": ""} for game in games] == [row._asdict() for row in results.games]
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -300,7 +300,7 @@ class TestFiles:
             (lambda head, games: games[0].update(place=3), "a game of another run"),
             (lambda head, games: games[0].update(place=1), "was played before"),
             (lambda head, games: head.pop("policy"), "'policy' is missing"),
-            (lambda head, games: head.update(seeds=5), "another kind"),
+            (lambda head, games: head.update(seeds=5), "of type list"),
             (lambda head, games: head.update(seeds=[]), "are no run"),
             (lambda head, games: head.update(settings=[]), "of type dict"),
         ],

@@ -23,7 +23,7 @@ from boulanger_env.benchmark.runs import RunFile
 from boulanger_env.deals import DealSet
 
 DEALS = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
-ROW = GameRow(0, DEALS[0], 0, "stuck", 3, 5, 7, 7, 0)
+ROW = GameRow(0, DEALS[0], 0, "stuck", 3, 35, 12, 12, 0)
 
 
 class StopError(Exception):

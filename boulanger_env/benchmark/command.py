@@ -22,10 +22,10 @@ from .evaluate import Progress, evaluate, header_of
 from .label import SHARD, Winnability, as_sample, label
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
+from .reading import read
 from .recording import claim
 from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
 from .results import Results
-from .rows import read
 from .runs import check_same
 
 Report = Callable[[str, int], Progress]

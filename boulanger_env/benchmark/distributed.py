@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from boulanger_env.deals import DealSet, load, set_names
 from boulanger_env.game.errors import BoulangerError
@@ -16,17 +16,17 @@ from boulanger_env.game.errors import BoulangerError
 from .evaluate import Progress, header_of, play_deals
 from .policies import Policy, as_policy, is_file_name, model_in_file
 from .pools import Pool
+from .reading import check_complete, read
 from .results import Results
-from .rows import Content, GameRow, Header, check_complete, read
+from .rows import KINDS, SECONDS, Content, GameRow, Header
 from .runs import check_same
 from .shards import Columns, Shards, ranges
 
 SHARD = 50
-_SECONDS = "seconds"
 _TYPES = {
-    **{name: "string" if kind is str else "int64" for name, kind in get_type_hints(GameRow).items()},
+    **{name: "string" if kind is str else "int64" for name, kind in KINDS.items()},
     "seed": "uint64",
-    _SECONDS: "double",
+    SECONDS: "double",
 }
 
 
@@ -68,6 +68,7 @@ def evaluate_on(
     seed: int | Sequence[int] = 0,
     shard: int = SHARD,
     progress: Progress | None = None,
+    moves: bool = False,
     **settings: Any,
 ) -> Results:
     """Play every deal of a set, in pieces that are worked on side by side.
@@ -83,13 +84,14 @@ def evaluate_on(
         seed: as in ``evaluate``.
         shard: deals a piece.
         progress: called with the games that are done and all of them.
+        moves: as in ``evaluate``.
         settings: as in ``evaluate``.
 
     Raises:
         BoulangerError: as ``evaluate``; or a library is missing, or processes died again and again.
         OSError: a file cannot be read or written.
     """
-    header = header_of(recipe.make(), deals, seed, settings)
+    header = header_of(recipe.make(), deals, seed, settings, moves)
     content = Content(header)
     if file.exists():
         content = read(file)
@@ -109,7 +111,7 @@ def evaluate_on(
         fields = zip(*(columns[name] for name in GameRow._fields), strict=True)
         for row in map(GameRow._make, fields):
             content.rows[row.seed, row.place] = row
-        content.seconds += sum(columns[_SECONDS])
+        content.seconds += sum(columns[SECONDS])
         if progress is not None:
             progress(len(content.rows), header.games)
 
@@ -135,12 +137,12 @@ def games(
             "boulanger-env there"
         )
     started = time.monotonic()
-    rows = sorted(play_deals(player, deal_set, seed, places, header.settings))
+    rows = sorted(play_deals(player, deal_set, seed, places, header.settings, moves=header.moves))
     each = (time.monotonic() - started) / len(rows)
     columns: dict[str, list[Any]] = {
         name: list(values) for name, values in zip(GameRow._fields, zip(*rows, strict=True), strict=True)
     }
-    return {**columns, _SECONDS: [each] * len(rows)}
+    return {**columns, SECONDS: [each] * len(rows)}
 
 
 def known(recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header) -> Columns:

@@ -19,11 +19,14 @@ from boulanger_env.envs.stepping import OUTCOMES, TRUNCATED
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.replay.recording import Games
 
+from .action_text import encode
+from .labels import check_name
 from .model_files import SETTINGS
 from .policies import Policy, as_policy, first_of
+from .reading import check_complete
 from .recording import Record, Recording, Recordings
 from .results import Results
-from .rows import GameRow, Header, check_complete
+from .rows import GameRow, Header
 from .runs import RunFile, Unsaved
 from .statistics import scipy_stats
 
@@ -46,6 +49,7 @@ def evaluate(
     file: str | os.PathLike[str] | None = None,
     record: Record | None = None,
     record_games: Games = "all",
+    moves: bool = False,
     **settings: Any,
 ) -> Results:
     """Play every deal once, or once with each of several seeds.
@@ -71,6 +75,8 @@ def evaluate(
             were played earlier, as ``file`` has them, and have no replay in the folder are played once more for it.
             What a policy notes that no replay can hold is left out, with a warning.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first of the deals.
+        moves: keep what was played in each row (``GameRow.actions``), so that whoever reads the file can play the games
+            again, as ``Results.load`` does.
         settings: keywords of ``BoulangerEnv``: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
             ``observation`` and ``prune``. What is left out is what the policy asks for (a model: what it was trained
             with, see ``save_model``), else the default.
@@ -95,7 +101,7 @@ def evaluate(
             "give one as name="
         )
     deal_set = as_deal_set(deals)
-    header = header_of(player, deal_set, seed, settings)
+    header = header_of(player, deal_set, seed, settings, moves)
     recordings = None if record is None else Recordings(record, record_games, player, deal_set, header)
     with RunFile(Path(file), header) if file is not None else Unsaved(header) as run:
         total = header.games
@@ -113,6 +119,7 @@ def evaluate(
                 settings=header.settings,
                 batch_size=int(batch_size),
                 recording=recording,
+                moves=moves,
             )
             for row in play(run.missing(each)):
                 run.append(row)
@@ -129,13 +136,18 @@ def evaluate(
 
 
 def header_of(
-    player: Policy, deals: DealSet, seed: int | Sequence[int], settings: Mapping[str, Any]
+    player: Policy,
+    deals: DealSet,
+    seed: int | Sequence[int],
+    settings: Mapping[str, Any],
+    moves: bool = False,
 ) -> Header:
     """What is to be played, checked.
 
     Raises:
-        BoulangerError: a seed or a setting is not possible.
+        BoulangerError: a seed or a setting is not possible, or the deals have the name of others.
     """
+    check_name(deals.name, deals.codes)
     for key in settings:
         if key not in SETTINGS:
             raise BoulangerError(
@@ -167,6 +179,7 @@ def header_of(
         count=len(deals),
         settings=chosen,
         version=__version__,
+        moves=moves,
     )
 
 
@@ -178,6 +191,7 @@ def play_deals(
     settings: Mapping[str, Any],
     batch_size: int = BATCH_SIZE,
     recording: Recording | None = None,
+    moves: bool = False,
 ) -> Iterator[GameRow]:
     """Play the deals at some places of a set, a batch at a time, and yield each game as it ends.
 
@@ -192,6 +206,7 @@ def play_deals(
     waiting = iter(places)
     playing = np.array([next(waiting, _NOTHING) for _ in range(n)], np.int64)  # the place in each slot
     steps, illegal = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    played: list[list[int]] = [[] for _ in range(n)]
     observation, info = _deal(envs, deals, playing, np.ones(n, np.bool_))
     busy = np.flatnonzero(playing != _NOTHING)
     player.new_games(playing[busy], busy)
@@ -207,6 +222,9 @@ def play_deals(
         observation, rewards, terminated, truncated, info = envs.step(actions)
         if recording is not None:
             recording.after(actions, rewards)
+        if moves:
+            for actions_of_game, action in zip(played, actions.tolist(), strict=True):
+                actions_of_game.append(action)
         steps += 1
         illegal += info["illegal_action"]
         ended = terminated | truncated
@@ -215,11 +233,14 @@ def play_deals(
         for slot in np.flatnonzero(ended & ~idle).tolist():
             place = int(playing[slot])
             row = _row(place, deals[place], seed, envs, slot, info, int(steps[slot]), int(illegal[slot]))
+            row = row._replace(actions=encode(played[slot]))
             if recording is not None:
                 recording.ended(slot, row)
             yield row
             playing[slot] = next(waiting, _NOTHING)
         steps[ended] = illegal[ended] = 0
+        for slot in np.flatnonzero(ended).tolist():
+            played[slot].clear()
         busy = np.flatnonzero(playing != _NOTHING)
         if len(busy):
             observation, info = _deal(envs, deals, playing, ended)

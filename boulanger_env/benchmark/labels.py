@@ -1,27 +1,84 @@
-"""The labels of deals that results name: of a built-in set, or of a slice of one."""
+"""What the built-in sets say of deals, and what may bear their names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
 
 from boulanger_env.deals import load, set_names
-from boulanger_env.deals.labels import Labels
+from boulanger_env.deals.builtin import names
+from boulanger_env.deals.labels import Labels, as_labels
+from boulanger_env.game.errors import BoulangerError
+
+_SLICE = re.compile(r"\[(\d+):(-1|\d+)(?::(-?\d+))?\]")
+
+
+class Label(NamedTuple):
+    """What is known of a deal, see ``Labels``."""
+
+    solvable: bool
+    length: int
+    nodes: int
+
+
+@cache
+def _places(name: str) -> dict[str, int]:
+    return {code: place for place, code in enumerate(load(name).codes)}
+
+
+def built_in_labels(codes: Sequence[str]) -> dict[str, Label]:
+    """The labels of those of the deals that are in a built-in set, whichever that is."""
+    found: dict[str, Label] = {}
+    missing = set(codes)
+    for name in names():
+        labels = load(name).labels
+        if labels is None or not missing:
+            continue
+        places = _places(name)
+        for code in missing & places.keys():
+            found[code] = Label(*(array[places[code]].item() for array in labels))
+        missing -= found.keys()
+    return found
 
 
 def known_labels(deals: str, codes: Sequence[str]) -> Labels | None:
-    """The labels of codes of the built-in set that a name begins with; None where there are none.
+    """The labels of deals of the built-in set that a name begins with; None where there are none.
 
     Args:
         deals: a set's name, or a slice's, such as ``c4-test[0:100]``.
         codes: deals of that set.
     """
-    name = deals.split("[", 1)[0]
+    if not codes or deals.partition("[")[0] not in set_names():
+        return None
+    found = built_in_labels(codes)
+    return as_labels(found[code] for code in codes) if found.keys() >= set(codes) else None
+
+
+def check_name(deals: str, codes: Sequence[str]) -> None:
+    """Refuse other deals under the name of a built-in set, or of a slice of one, such as ``c4-test[0:100]``.
+
+    Raises:
+        BoulangerError: the deals are not those of that name.
+    """
+    name, bracket, _ = deals.partition("[")
     if name not in set_names():
-        return None
-    whole = load(name)
-    places = {code: place for place, code in enumerate(whole.codes)}
-    if whole.labels is None or any(code not in places for code in codes):
-        return None
-    chosen = [places[code] for code in codes]
-    labels = whole.labels
-    return Labels(labels.solvable[chosen], labels.length[chosen], labels.nodes[chosen])
+        return
+    right: Sequence[str] | None = load(name).codes
+    slices = deals[len(name) :]
+    for part in _SLICE.findall(slices):
+        places = range(*(int(number or 1) for number in part))
+        right = (
+            [right[place] for place in places] if right is not None and _within(places, len(right)) else None
+        )
+    if _SLICE.sub("", slices) or right is None or tuple(codes) != tuple(right):
+        raise BoulangerError(
+            f"these are not the deals of the built-in set {name}{' of that slice' if bracket else ''}: "
+            "name your own set otherwise"
+        )
+
+
+def _within(places: range, count: int) -> bool:
+    # By its ends: a range may be as long as a file says.
+    return not places or 0 <= min(places[0], places[-1]) <= max(places[0], places[-1]) < count

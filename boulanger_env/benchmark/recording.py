@@ -21,7 +21,8 @@ from boulanger_env.replay.recording import Games, check_games, file_name, is_wan
 from boulanger_env.replay.replay import KEYWORDS, Replay
 
 from .policies import Policy
-from .rows import GameRow, Header, read
+from .reading import read
+from .rows import GameRow, Header
 from .runs import check_same
 
 Record = str | os.PathLike[str] | Callable[[Replay], object]

@@ -17,6 +17,7 @@ from boulanger_env.files import write_text
 
 from . import rows
 from .labels import known_labels
+from .reading import check_complete, read
 from .rows import Content, GameRow, Header
 from .statistics import Estimate, bootstrap, iqm_of, mean, median_of, share
 
@@ -64,6 +65,7 @@ class Results:
         games: a row for every seed and deal, by the order of the seeds, then of the set.
         seconds: what playing took.
         labels: what is known of the deals, or None.
+        moves: whether each row keeps its actions.
     """
 
     policy: str
@@ -76,6 +78,11 @@ class Results:
     details: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
     labels: Labels | None = field(default=None, compare=False, repr=False)
+    moves: bool = False
+
+    def __hash__(self) -> int:
+        """Equal results have equal hashes; settings and details, which are dicts, have no part in them."""
+        return hash((self.policy, self.seeds, self.fingerprint, self.version, self.games))
 
     @property
     def n_deals(self) -> int:
@@ -147,6 +154,7 @@ class Results:
             count=self.n_deals,
             settings=self.settings,
             version=self.version,
+            moves=self.moves,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -161,15 +169,17 @@ class Results:
     def load(cls, path: str | os.PathLike[str]) -> Results:
         """Read a file that :meth:`save` or a finished run wrote.
 
-        Results on a built-in set with labels, or on a slice of one, get those.
+        Every row is checked against the rules and the run's settings, a win against the labels of the built-in sets,
+        and a game whose actions were kept is played again. Results on a built-in set, or on a slice of one, get its
+        labels.
 
         Raises:
-            BoulangerError: it is no such file, its games are not those that it names, or some are missing; the message
-                says what is wrong.
+            BoulangerError: it is no such file, its games are not those that it names, some are missing, or one cannot
+                have gone so; the message says what is wrong.
             OSError: the file cannot be read.
         """
-        content = rows.read(Path(path))
-        rows.check_complete(content, Path(path))
+        content = read(Path(path))
+        check_complete(content, Path(path))
         return cls.of(content)
 
     @classmethod
@@ -188,6 +198,7 @@ class Results:
             details=header.details,
             seconds=content.seconds,
             labels=known_labels(header.deals, codes) if labels is None else labels,
+            moves=header.moves,
         )
 
 

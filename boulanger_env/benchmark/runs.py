@@ -13,6 +13,7 @@ from boulanger_env.game.errors import BoulangerError
 
 from . import rows
 from .locks import open_locked
+from .reading import read
 from .rows import Content, GameRow, Header
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class RunFile(Unsaved):
         try:
             # A new file, or one whose first line a kill cut off.
             if not line.startswith(self._file.read()):
-                self.content = rows.read(path)
+                self.content = read(path)
                 check_same(self.content.header, header, path)
             self._file.truncate(self.content.whole)
             if not self.content.whole:

@@ -1,0 +1,46 @@
+"""The actions of a game as one short text: two base32 symbols each, high one first, with the alphabet of game codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.deals.codes import SYMBOLS
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.moves import UNDO
+
+_BASE = len(SYMBOLS)
+_NONE = 255
+_VALUES = np.full(256, _NONE, np.uint8)
+_VALUES[np.frombuffer(SYMBOLS.encode(), np.uint8)] = np.arange(_BASE)
+
+
+def encode(actions: Iterable[int]) -> str:
+    """The text of action ids 0..780, 780 = undo.
+
+    >>> encode([733, 741, 0])
+    'W5XFAA'
+    """
+    return "".join(SYMBOLS[action // _BASE] + SYMBOLS[action % _BASE] for action in actions)
+
+
+def decode(text: str) -> NDArray[np.int16]:
+    """The action ids, int16 ``(steps,)``, of a text.
+
+    Raises:
+        BoulangerError: it is not one.
+
+    >>> decode("W5XFAA")
+    array([733, 741,   0], dtype=int16)
+    """
+    values = _VALUES[np.frombuffer(text.encode("utf-8", "replace"), np.uint8)]
+    if len(values) % 2 or (values == _NONE).any():
+        raise BoulangerError(
+            f"{text[:40]!r} is not the text of a game's actions: two symbols of A-Z and 2-7 each"
+        )
+    actions = values[0::2].astype(np.int16) * _BASE + values[1::2]
+    if (actions > UNDO).any():
+        raise BoulangerError(f"action {int(actions.max())} is none: they go from 0 to {UNDO} (undo)")
+    return actions

@@ -1,0 +1,132 @@
+"""What results cannot be: games that the rules forbid, wins that are proved impossible, actions that end otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from boulanger_env.deals import parse_code
+from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs.episodes import Ended, play_out
+from boulanger_env.envs.settings import Settings
+from boulanger_env.envs.stepping import OUTCOMES, PENALIZE, TERMINATE
+from boulanger_env.game.cards import N_CARDS
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.kernels import EVENT_FOUNDATION, EVENT_FROM_CELL, POINTS
+from boulanger_env.game.state import N_COLUMNS
+
+from .action_text import decode
+from .labels import built_in_labels
+from .model_files import SETTINGS
+from .rows import GameRow
+
+_HOME, _FROM_CELL = int(POINTS[EVENT_FOUNDATION]), int(POINTS[EVENT_FROM_CELL])
+
+
+def read_rules(settings: Mapping[str, Any]) -> Settings:
+    """A run's settings, checked.
+
+    Raises:
+        BoulangerError: one is unknown or has a value that it cannot have.
+    """
+    for key in settings:
+        if key not in SETTINGS:
+            raise BoulangerError(f"setting {key!r} is unknown: a run has {', '.join(SETTINGS)}")
+    return BoulangerEnv(**{**SETTINGS, **settings})._settings
+
+
+def why_impossible(row: GameRow, rules: Settings) -> str | None:
+    """Which rule the numbers of a row break; None if a game can end so.
+
+    Args:
+        row: of whole numbers, its code a game's.
+        rules: the run's settings.
+    """
+    n_cells = parse_code(row.code).n_cells
+    from_cell, odd = divmod(row.score - _HOME * row.cards_home, _FROM_CELL)
+    undone, half = divmod(row.steps - row.illegal - row.moves, 2)
+    # A card from a cell onto a column went into the cell before, and what is stuck has a card in every cell.
+    least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == "stuck" else 0)
+    most_home = {"won": N_CARDS, "stuck": N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
+    limit = rules.max_episode_steps
+    must = (
+        (
+            row.outcome in OUTCOMES[1:],
+            f"outcome {row.outcome!r} is none of {', '.join(map(str, OUTCOMES[1:]))}",
+        ),
+        (min(row.steps, row.moves, row.illegal) >= 0, "a number is negative"),
+        (0 <= row.cards_home <= most_home, f"{row.cards_home} cards home, {row.outcome}"),
+        (row.outcome != "won" or row.cards_home == N_CARDS, f"won with {row.cards_home} cards home"),
+        (
+            from_cell >= 0 and not odd,
+            f"the score is {row.score}, but {row.cards_home} cards home bring {_HOME * row.cards_home}, and each "
+            f"card from a cell to a column {_FROM_CELL}",
+        ),
+        (row.moves >= least, f"{row.moves} moves, but this score and outcome take at least {least}"),
+        (
+            undone >= 0 and not half,
+            f"{row.steps} steps cannot be {row.moves} moves and {row.illegal} illegal ones",
+        ),
+        (
+            rules.allow_undo or undone == 0,
+            f"{row.steps} steps, but {row.moves} moves and {row.illegal} illegal ones",
+        ),
+        (row.steps <= limit, f"{row.steps} steps, but the limit is {limit}"),
+        (row.outcome != "truncated" or row.steps == limit, f"truncated after {row.steps} steps, not {limit}"),
+        (
+            rules.illegal_action == PENALIZE or row.illegal == (row.outcome == "illegal"),
+            f"{row.illegal} illegal actions, but the first one ends the game",
+        ),
+        (
+            row.outcome != "illegal" or rules.illegal_action == TERMINATE,
+            "an illegal action does not end the game there",
+        ),
+    )
+    return next((said for holds, said in must if not holds), None)
+
+
+def check_wins(rows: Sequence[GameRow]) -> None:
+    """Refuse wins that the labels of the built-in sets prove impossible, whatever the rows call their set.
+
+    Raises:
+        BoulangerError: a deal was won that cannot be, or in fewer moves than its shortest solution has.
+    """
+    won = [row for row in rows if row.won]
+    labels = built_in_labels([row.code for row in won])
+    for row in won:
+        label = labels.get(row.code)
+        if label is None:
+            continue
+        if not label.solvable:
+            raise BoulangerError(f"{row.code} is won, but it is proved that it cannot be won")
+        if row.moves < label.length:
+            raise BoulangerError(
+                f"{row.code} is won in {row.moves} moves, but its shortest solution has {label.length}"
+            )
+
+
+def check_actions(rows: Sequence[GameRow], rules: Settings) -> None:
+    """Play every game again by its actions, and refuse rows that came out differently.
+
+    Raises:
+        BoulangerError: a row is not what its actions lead to.
+    """
+    actions = [decode(row.actions) for row in rows]
+    for row, given in zip(rows, actions, strict=True):
+        if len(given) != row.steps:
+            raise BoulangerError(f"{_game(row)} has {row.steps} steps, but {len(given)} actions")
+        if (given >= rules.n_actions).any():
+            raise BoulangerError(f"{_game(row)} has an undo, which the settings do not allow")
+    for row, found in zip(rows, play_out([row.code for row in rows], actions, rules), strict=True):
+        told = Ended(*(getattr(row, name) for name in Ended._fields))
+        if found != told:
+            differs = "; ".join(
+                f"{name} {is_now!r}, not {was!r}"
+                for name, is_now, was in zip(Ended._fields, found, told, strict=True)
+                if is_now != was
+            )
+            raise BoulangerError(f"{_game(row)}, played again by its actions, has {differs}")
+
+
+def _game(row: GameRow) -> str:
+    return f"the game {row.code} with seed {row.seed}"

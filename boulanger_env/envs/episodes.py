@@ -1,0 +1,101 @@
+"""Whole episodes from their actions: what came of each, played by the rules in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.deals import DealSet
+from boulanger_env.game.jit import kernel
+from boulanger_env.game.kernels import cards_home, deal
+from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
+
+from .settings import Settings
+from .stepping import OUTCOMES, RUNNING, TRUNCATED, step_game
+
+_ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
+
+
+class Ended(NamedTuple):
+    """How an episode stands after its actions."""
+
+    outcome: str | None
+    """None: it is not over."""
+    cards_home: int
+    score: int
+    moves: int
+    """Those that stand."""
+    steps: int
+    """The actions that were played: those after the end of the episode are not."""
+    illegal: int
+
+
+def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], settings: Settings) -> list[Ended]:
+    """Play the actions of many episodes, each to the end of its actions or of the episode.
+
+    Args:
+        codes: the games.
+        actions: ids of each game's actions, ``(steps,)``: 0..779, or 780 (undo) with ``allow_undo``.
+        settings: of the environment; its reward and its games play no part.
+    """
+    decks, cells = DealSet("episodes", codes).decks()
+    ended = np.zeros((len(codes), 6), np.int64)
+    mask = np.zeros(settings.n_actions, np.int8)
+    _play_all(
+        decks,
+        cells,
+        np.concatenate([np.zeros(0, np.int16), *actions]),
+        np.cumsum([0, *map(len, actions)]),
+        *new_state(),
+        settings.reward.table(),
+        settings.illegal_action,
+        settings.allow_undo,
+        settings.prune,
+        settings.max_episode_steps,
+        mask,
+        ended,
+    )
+    return [Ended(OUTCOMES[outcome], *numbers) for outcome, *numbers in ended.tolist()]
+
+
+@kernel
+def _play_all(
+    decks: Array,
+    cells: Array,
+    actions: Array,
+    starts: Array,
+    board: Board,
+    counters: Counters,
+    history: History,
+    rewards: Array,
+    illegal_action: int,
+    allow_undo: bool,
+    prune: bool,
+    max_steps: int,
+    mask: Array,
+    ended: Array,
+) -> None:
+    """Play game ``g``'s ``actions[starts[g]:starts[g + 1]]`` and write its row of ``ended``."""
+    for g in range(decks.shape[0]):
+        counters[:] = 0
+        deal(board, decks[g], cells[g])
+        outcome, steps, illegal = RUNNING, 0, 0
+        for i in range(starts[g], starts[g + 1]):
+            if outcome != RUNNING:
+                break
+            _, refused, outcome = step_game(
+                board, counters, history, actions[i], rewards, illegal_action, allow_undo, prune, mask
+            )
+            steps += 1
+            illegal += refused
+            if outcome == RUNNING and steps >= max_steps:
+                outcome = TRUNCATED
+        ended[g, _ENDED] = outcome
+        ended[g, _HOME] = cards_home(board)
+        ended[g, _SCORE] = counters[SCORE]
+        ended[g, _MOVES] = counters[MOVES]
+        ended[g, _STEPS] = steps
+        ended[g, _ILLEGAL] = illegal
