@@ -85,8 +85,8 @@ class Session:
         self.game = start.copy()
         for action in moves:
             self._push(Move.from_id(action))
-        if moves:
-            self.note = "\n".join(filter(None, [self.note, f"Resumed at move {len(moves)}."]))
+        if self._moves:
+            self.note = "\n".join(filter(None, [self.note, f"Resumed at move {len(self._moves)}."]))
         self.store()
 
     def store(self) -> None:

@@ -14,7 +14,9 @@ from recorded import lost, won
 from walks import peer_games
 
 from boulanger_env import BoulangerEnv, BoulangerError, Game, Move
+from boulanger_env.render import episode
 from boulanger_env.replay import Annotation, Replay, ReplayError, replay_of
+from boulanger_env.replay.recording import check_games
 
 
 def content(replay: Replay) -> dict[str, Any]:
@@ -196,6 +198,14 @@ def test_rewards_and_actions_may_be_arrays(kind: Any) -> None:
     for wrong in (np.array([[0]]), np.array([True]), np.array([np.nan]), np.array(["0"])):
         with pytest.raises(ReplayError, match=r"reward 1: .* is not a finite number"):
             Replay(game, (733,), None, wrong, settings)  # type: ignore[arg-type]
+    noted = np.array([None, Annotation(note="x")], object)
+    both = Replay(game, np.array([733, 733]), annotations=noted)  # type: ignore[arg-type]
+    assert episode(game, both.actions, annotations=noted)["thoughts"] == both.to_episode()["thoughts"]  # type: ignore[arg-type]
+    for argument in ({"outcome": np.array(["won", "won"])}, {"settings": np.array([1, 2])}):
+        with pytest.raises(ReplayError):
+            Replay(game, (733,), **argument)  # type: ignore[arg-type]
+    with pytest.raises(BoulangerError, match="games to record"):
+        check_games(np.array([1, 2]))  # type: ignore[arg-type]
     empty = np.array([])
     assert Replay(game, empty, None, empty, settings, annotations=empty).actions == ()  # type: ignore[arg-type]
 

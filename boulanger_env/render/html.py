@@ -75,9 +75,9 @@ def episode(
     thoughts: list[dict[str, Any] | None] = []
     before = start.copy()
     for i, step in enumerate(walk(start, actions)):
-        thought = annotations[i] if annotations else None
+        thought = annotations[i] if len(annotations) else None
         thoughts.append(_thought(thought, before, step.action) if thought else None)
-        if annotations:
+        if len(annotations):
             before = step.game.copy()
         now = _places(step.game)
         moved = [number for card in now if now[card] != places[card] for number in (card, now[card])]

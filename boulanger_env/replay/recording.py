@@ -24,7 +24,7 @@ def check_games(games: Games) -> None:
     Raises:
         BoulangerError: it is none.
     """
-    if games in ("all", "losses") or (type(games) is int and games > 0):
+    if (isinstance(games, str) and games in ("all", "losses")) or (type(games) is int and games > 0):
         return
     raise BoulangerError(f"games to record {games!r}: choose 'all', 'losses' or how many, from the first")
 

@@ -82,7 +82,7 @@ need A
         # A file holds no more of a game than this.
         put("start", begin(origin(self.start)))
         put("actions", tuple(numbered(self.actions, "action", as_action)))
-        if self.outcome not in OUTCOMES:
+        if not isinstance(self.outcome, str | None) or self.outcome not in OUTCOMES:
             raise ReplayError(
                 f"outcome {self.outcome!r} is unknown: choose one of {', '.join(map(repr, OUTCOMES))}"
             )
