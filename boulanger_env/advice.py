@@ -1,4 +1,4 @@
-"""What a player can be told of a game: its legal moves by where they lead, whether it can still be won, a hint."""
+"""What a player can be told: how to play, a game's legal moves, a hint, and what can no longer be won."""
 
 from __future__ import annotations
 
@@ -10,6 +10,39 @@ from boulanger_env.game import Game, IllegalMoveError, Move
 from boulanger_env.game.cards import card_name
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.solver import UNSOLVABLE, Solution, solve
+
+HELP = """\
+Fill the four foundations from ace to king. A card goes onto the next higher
+card of its suit, into an empty column or into a free cell.
+Columns are 1-8, cells a-d, home is h, and a move is from where to where:
+
+  76    column 7 onto column 6           6f    column 6 to the first free cell
+  73v2  two cards to empty column 3      b3    cell b onto column 3
+  73    as many as may go                7h    column 7 home (bh: cell b)
+  7  b  double tap: home, or onto its next card, an empty column, a free cell
+  t7 tb tap: home, or nothing
+  u     undo                             ?     the moves there are
+  hint  a move that keeps the win        q     quit; the game is kept
+  n     new game (n MS-C4-617: that one)
+Several on one line are played in turn: 6f 7h 76"""
+
+WELCOME = "Drag a card, double tap it, or tap it to send it home."
+
+WINDOW_HELP = (
+    ("Aim", "all cards home: each suit from ace to king"),
+    ("A card goes", "onto the next higher card of its suit, into an empty column or into a free cell"),
+    ("A group", "of one suit, each a rank lower, moves as one if free cells and empty columns allow it"),
+    ("", ""),
+    ("Drag", "a card to where it is to go, with those on it"),
+    ("Tap", "a card to send it home"),
+    ("Double tap", "it: home, or onto its next card, to an empty column, to a free cell"),
+    ("", ""),
+    ("u", "takes back the last move"),
+    ("i", "hints at a move that keeps the win"),
+    ("n", "deals a new game; this one is kept"),
+    ("c", "asks for a game's code, such as MS-C4-617"),
+    ("q", "quits; the game is kept, and boulanger play goes on with it"),
+)
 
 # Far more than any game is known to need: a player never waits for longer.
 _NODES = 100_000

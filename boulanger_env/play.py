@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from boulanger_env import saves
-from boulanger_env.advice import Advisor, move_of, moves_by_aim
+from boulanger_env.advice import HELP, Advisor, move_of, moves_by_aim
 from boulanger_env.deals import draw_bk1_number, format_code
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.moves import TO_FOUNDATION
@@ -25,21 +25,6 @@ from boulanger_env.render.ansi import CLEAR_SCREEN
 from boulanger_env.texts import decode, read_text
 
 PROMPT = "move (h: help): "
-
-HELP = """\
-Fill the four foundations from ace to king. A card goes onto the next higher
-card of its suit, into an empty column or into a free cell.
-Columns are 1-8, cells a-d, home is h, and a move is from where to where:
-
-  76    column 7 onto column 6           6f    column 6 to the first free cell
-  73v2  two cards to empty column 3      b3    cell b onto column 3
-  73    as many as may go                7h    column 7 home (bh: cell b)
-  7  b  double tap: home, or onto its next card, an empty column, a free cell
-  t7 tb tap: home, or nothing
-  u     undo                             ?     the moves there are
-  hint  a move that keeps the win        q     quit; the game is kept
-  n     new game (n MS-C4-617: that one)
-Several on one line are played in turn: 6f 7h 76"""
 
 _SOURCES = tuple("12345678abcd")
 _TAP = re.compile(r"\bt\s+(?=\S)")

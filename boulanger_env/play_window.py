@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boulanger_env.advice import WELCOME, WINDOW_HELP
 from boulanger_env.game import Move
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.play import Session, finish
 from boulanger_env.render.layout import DEFAULT_SIZE, LARGEST, SMALLEST, Place, Rect, layout_of
-from boulanger_env.render.lettering import text_width, write
+from boulanger_env.render.lettering import fitted, text_width, write
+from boulanger_env.render.panel import write_panel
 from boulanger_env.render.rgb import ACCENT, BAR, QUIET, TABLE, TEXT, Held, TablePainter
 from boulanger_env.render.sprites import Pixels
 from boulanger_env.render.window import fill_display, load_pygame, open_display
@@ -24,11 +26,8 @@ DOUBLE_TAP_MS = 350
 _DRAG = 5
 """How many pixels the mouse moves before a tap becomes a drag."""
 _STRIP = 44
-_LETTERS = 16
 _SOURCES = "12345678abcd"
 _TARGETS = {TO_CELL: "f", TO_FOUNDATION: "h"}
-
-HELP = "Drag a card, double tap it, or tap it to send it home. Keys: u, n, c, h, and q to quit."
 
 
 class Button(NamedTuple):
@@ -41,6 +40,7 @@ class Button(NamedTuple):
 
 BUTTONS = (
     Button("Undo", "u", "u"),
+    Button("Hint", "i", "hint"),
     Button("New game", "n", "n"),
     Button("Code", "c", None),
     Button("Help", "h", None),
@@ -70,6 +70,7 @@ class TableWindow:
         size: width and height of the whole window.
         typed: the game code that is being typed, or None.
         held: the cards that the mouse drags, or None.
+        helps: whether the help is shown; the next key or tap hides it.
     """
 
     def __init__(
@@ -80,12 +81,13 @@ class TableWindow:
         self._now = now or self._pygame.time.get_ticks
         self.typed: str | None = None
         self.held: Held | None = None
+        self.helps = False
         self._press: _Press | None = None
         self._painter: TablePainter | None = None
         self._tapped: tuple[int, int, bool] | None = None
         self.resize((size[0], size[1] + _STRIP))
         if not session.note:
-            session.note = HELP
+            session.note = WELCOME
 
     def resize(self, size: tuple[int, int]) -> None:
         """Fit another size of the whole window, as far as a table can be drawn in it."""
@@ -95,6 +97,7 @@ class TableWindow:
         )
         self._layout = layout_of((width, height))
         self.size = (width, height + _STRIP)
+        self._letters = min(max(width // 50, 9), 16)
         self._drop()
 
     # -- events -----------------------------------------------------------------------------------------------
@@ -104,6 +107,8 @@ class TableWindow:
         pygame = self._pygame
         if event.type == pygame.QUIT:
             self._session.done = True
+        elif self.helps and event.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN):
+            self.helps = False
         elif event.type == pygame.KEYDOWN:
             self._key(event)
         elif event.type == pygame.VIDEORESIZE:
@@ -150,7 +155,7 @@ class TableWindow:
         elif button.key == "c":
             self.typed = ""
         else:
-            self._session.note = HELP
+            self.helps = True
 
     def _down(self, x: int, y: int) -> None:
         for button, rect in zip(BUTTONS, self._buttons(), strict=True):
@@ -233,11 +238,12 @@ class TableWindow:
             self._painter = TablePainter((width, height - _STRIP))
         strip = np.empty((_STRIP, width, 3), np.uint8)
         strip[:] = BAR
+        letters = self._letters
         for button, rect in zip(BUTTONS, self._buttons(), strict=True):
             top, left = rect.y - (height - _STRIP), rect.x
             strip[top : top + rect.height, left : left + rect.width] = TABLE
-            x = left + (rect.width - text_width(button.name, _LETTERS)) // 2
-            write(strip, button.name, x, top + round(rect.height * 0.68), _LETTERS, TEXT)
+            x = left + (rect.width - text_width(button.name, letters)) // 2
+            write(strip, button.name, x, top + round(rect.height * 0.5 + letters * 0.34), letters, TEXT)
         last = self._buttons()[-1]
         session = self._session
         if self.typed is not None:
@@ -245,26 +251,29 @@ class TableWindow:
         elif session.unsaved:
             words, colour = f"The game cannot be saved: {session.unsaved}", ACCENT
         else:
-            words, colour = " ".join(session.note.split("\n")), QUIET
+            words, colour = " ".join([session.warning, *session.note.split("\n")]).strip(), QUIET
         left = last.x + last.width + 16
-        write(strip, _fitted(words, width - left - 12), left, round(_STRIP * 0.62), _LETTERS, colour)
-        return np.concatenate([self._painter.paint(session.game, self.held), strip])
+        write(
+            strip,
+            fitted(words, width - left - 12, letters),
+            left,
+            round(_STRIP * 0.5 + letters * 0.34),
+            letters,
+            colour,
+        )
+        table = self._painter.paint(session.game, self.held)
+        if self.helps:
+            write_panel(table, WINDOW_HELP)
+        return np.concatenate([table, strip])
 
     def _buttons(self) -> list[Rect]:
-        top, left, rects = self.size[1] - _STRIP + 7, 10, []
+        top, left, rects, letters = self.size[1] - _STRIP + 7, 10, [], self._letters
         for button in BUTTONS:
-            rects.append(Rect(left, top, text_width(button.name, _LETTERS) + 24, _STRIP - 14))
-            left += rects[-1].width + 8
+            rects.append(
+                Rect(left, top, text_width(button.name, letters) + round(1.5 * letters), _STRIP - 14)
+            )
+            left += rects[-1].width + letters // 2
         return rects
-
-
-def _fitted(words: str, width: int) -> str:
-    """As many words as find room, with dots for the rest."""
-    if text_width(words, _LETTERS) <= width:
-        return words
-    while words and text_width(f"{words}...", _LETTERS) > width:
-        words = words[:-1]
-    return f"{words.rstrip()}..." if words else ""
 
 
 def play(session: Session, size: tuple[int, int] = DEFAULT_SIZE) -> None:

@@ -15,11 +15,12 @@ pytest.importorskip("pygame")
 
 import pygame
 
-from boulanger_env import Game, play_window, saves
+from boulanger_env import Game, advice, saves
 from boulanger_env.play import Session, open_session
 from boulanger_env.play_window import BUTTONS, DOUBLE_TAP_MS, TableWindow
 from boulanger_env.render import render_rgb
 from boulanger_env.render.layout import layout_of
+from boulanger_env.solver import winning_moves
 
 SIZE = (960, 640)
 LAYOUT = layout_of(SIZE)
@@ -281,13 +282,52 @@ def test_codes_are_typed_where_letters_are_keys_too(player: Player) -> None:
     assert len(player.window.typed or "") <= 24
 
 
-def test_help(player: Player) -> None:
-    player.session.note = ""
+@pytest.mark.parametrize("hide", ["key", "tap", "h"])
+def test_help_lies_over_the_table_until_the_next_key_or_tap(player: Player, hide: str) -> None:
+    bare = player.window.picture()
     player.button("Help")
-    assert player.session.note == play_window.HELP
-    player.session.note = ""
+    assert player.window.helps
+    shown = player.window.picture()
+    changed = np.flatnonzero((shown != bare).any(axis=(1, 2)))
+    assert changed[0] > 40
+    assert changed[-1] < SIZE[1]
+    if hide == "tap":
+        player.double(player.column(5))  # the first tap hides it, one alone goes home or nowhere
+    else:
+        player.key(pygame.K_ESCAPE if hide == "key" else pygame.K_h, "h" * (hide == "h"))
+    assert not player.window.helps
+    assert not player.session.done
+    assert player.game.moves == 0
+    assert np.array_equal(player.window.picture(), bare)
     player.key(pygame.K_h, "h")
-    assert player.session.note == play_window.HELP
+    assert player.window.helps
+
+
+@pytest.mark.parametrize("size", [(240, 160), (480, 320), (960, 640), (1920, 1080)])
+def test_help_finds_room(size: tuple[int, int]) -> None:
+    window = TableWindow(open_session("MS-C4-1"), size, lambda: 0)
+    bare = window.picture()
+    window.helps = True
+    picture = window.picture()
+    assert picture.shape == bare.shape
+    changed = (picture != bare).any(axis=(0, 2))
+    # A margin at the right: no line is cut, but in the smallest window.
+    assert size[0] < 480 or not changed[-4:].any()
+
+
+def test_hints_and_what_can_no_longer_be_won(player: Player) -> None:
+    advice._loading().join()
+    player.button("Hint")
+    assert player.session.note.startswith("Hint: ")
+    player.session.note = ""
+    player.key(pygame.K_i, "i")
+    assert player.session.note.startswith("Hint: ")
+    player.session.note = ""
+    plain = player.window.picture()[SIZE[1] :].copy()
+    lost = next(move for move, wins in winning_moves(player.game).items() if wins is False)
+    player.session.enter(player.game.notation(lost))
+    assert player.session.warning
+    assert not np.array_equal(player.window.picture()[SIZE[1] :], plain)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,15 @@ def text_width(text: str, size: int, weight: float = 0.0) -> int:
     return sum(glyph(letter, size, weight).advance for letter in text)
 
 
+def fitted(text: str, width: int, size: int) -> str:
+    """As much of a text as finds room in so many pixels, with dots for the rest."""
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(f"{text}...", size) > width:
+        text = text[:-1]
+    return f"{text.rstrip()}..." if text else ""
+
+
 def text_mask(text: str, size: int, weight: float = 0.0) -> tuple[Image.Image, int]:
     """A line of text, and how far its baseline lies below the mask's first row."""
     glyphs = [glyph(letter, size, weight) for letter in text]
