@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,7 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner, Result
 
-from boulanger_env import Game, cli
+from boulanger_env import Game, cli, solver
 from boulanger_env.cli.solve import UNDECIDED
 
 
@@ -74,3 +77,21 @@ def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str) -> None
     assert result.stderr.startswith("Error: ")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_time_is_that_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def compiled_first(game: Game, *arguments: Any, **keywords: Any) -> solver.Solution:
+        if not calls:
+            time.sleep(1)
+        calls.append(keywords["quality"])
+        return solve(game, *arguments, **keywords)
+
+    solve = solver.solve
+    monkeypatch.setattr(solver, "solve", compiled_first)
+    result = run("MS-C4-5", "--quality", "short", "--stats")
+    found = re.fullmatch(r"\d+ positions in ([\d.]+) ms\n", result.stderr)
+    assert found, result.stderr
+    assert float(found[1]) < 1000
+    assert set(calls) == {"short"}

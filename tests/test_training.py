@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import runpy
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +17,14 @@ from sb3_contrib import MaskablePPO
 from typer.testing import CliRunner
 
 from boulanger_env import BoulangerEnv
-from boulanger_env.benchmark import Results, as_policy, evaluate
+from boulanger_env.benchmark import Comparison, Results, as_policy, evaluate
+from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.cli import app
+from boulanger_env.cli.agents import new_folder
 from boulanger_env.envs.sampling import draw_by_probability
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import Replay
-from boulanger_env.training import TrainSettings, job, train
+from boulanger_env.training import TrainSettings, job, train, validation
 
 FILES = {
     "model.zip",
@@ -54,6 +60,11 @@ def folder(one_thread: None, few_deals: Path, tmp_path_factory: pytest.TempPathF
     )
     assert run.exit_code == 0, run.output
     assert all(word in run.output for word in ("trained", "random", "greedy", "validation"))
+    # Not a terminal: no control codes, no bar, a line for each evaluation, and none of them cut.
+    assert all(character.isprintable() or character == "\n" for character in run.output)
+    assert run.output.count("cards home on the validation deals\n") == 2
+    assert run.output.count("between trained and") == 2
+    assert run.output.endswith(f" are in {folder}\n")
     return folder
 
 
@@ -69,6 +80,11 @@ def test_results_say_what_was_done(folder: Path) -> None:
     assert content["learning_curve"][0]["timesteps"] == 0
     assert all(len(point["cards_home"]) == 100 for point in content["learning_curve"])
     assert set(content["benchmark"]) == {"trained", "random", "greedy"}
+    pairs = {(pair["first"], pair["second"]) for pair in content["comparison"]}
+    assert pairs == {("trained", "random"), ("trained", "greedy"), ("random", "greedy")}
+    assert content["torch_threads"] == 1
+    table = (folder / "results.md").read_text()
+    assert "| trained | greedy |" in table
     for name in content["benchmark"]:
         results = Results.load(folder / "benchmark" / f"{name}.jsonl")
         assert results.summary.cards_home.value == content["benchmark"][name]["cards_home"]["value"]
@@ -144,17 +160,110 @@ def test_a_folder_in_use_is_refused(folder: Path, few_deals: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from boulanger_env.training import TrainSettings, train
+from boulanger_env.training.validation import Evaluation
+
+torch.set_num_threads(1)
+evaluate, save, write = Evaluation._evaluate, MaskablePPO.save, torch.save
+saves = []
+
+def always_better(self):
+    self.best_mean_reward = -np.inf
+    return evaluate(self)
+
+def counted(self, *arguments, **keywords):
+    saves.append(self.num_timesteps)
+    save(self, *arguments, **keywords)
+
+def killed(content, file, *arguments, **keywords):
+    if len(saves) == 2:
+        file.write(b"half")
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(content, file, *arguments, **keywords)
+
+Evaluation._evaluate, MaskablePPO.save, torch.save = always_better, counted, killed
+settings = TrainSettings(timesteps=512, n_envs=8, n_steps=16, evaluations=2, max_episode_steps=40)
+train(settings, Path(sys.argv[1]), progress_bar=False)
+"""
+
+
+def test_a_kill_while_a_better_model_is_saved_leaves_the_earlier_one(tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert run.stdout.startswith("        0 moves:")
+    assert MaskablePPO.load(tmp_path / "model.zip", device="cpu").num_timesteps == 0
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
+    stem = tmp_path / "runs" / "c4-20300101-000000"
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(new_folder, [stem] * 24))
+    assert len(set(made)) == 24
+    assert made[0].parent == tmp_path / "runs"
+    assert {path.name for path in made} == {
+        stem.name,
+        *(f"{stem.name}-{number}" for number in range(2, 25)),
+    }
+    empty = tmp_path / "empty"
+    claims = []
+    with ThreadPoolExecutor(8) as pool:
+        for claim in [pool.submit(job._claimed, empty) for _ in range(24)]:
+            claims.append(claim.exception())
+    assert claims.count(None) == 1
+    assert all(isinstance(error, BoulangerError) for error in claims if error is not None)
+
+
+def test_wrong_test_deals_are_refused_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke(app, ["train", "--test-deals", "c4-tset"])
+    assert run.exit_code == 1
+    assert "c4-tset" in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def paired(better: int, worse: int, p: float) -> Comparison:
+    rate, home = Estimate(0.1, 0.05, 0.15), Estimate(-1.25, -2.0, -0.5)
+    return Comparison("trained", "greedy", better, worse, rate, home, p / 2, p)
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (
+            paired(50, 20, 0.0001),
+            "trained wins more often than greedy: 50 deals won only by trained, 20 only by greedy",
+        ),
+        (paired(20, 50, 0.03), "trained wins less often than greedy: 20"),
+        (paired(30, 20, 0.2), "no clear difference in wins between trained and greedy: 30"),
+    ],
+)
+def test_the_verdict_is_that_of_the_test(pair: Comparison, said: str) -> None:
+    line = job.verdict(pair)
+    assert line.startswith(said)
+    assert ("p < 0.001" if pair.p_holm < 0.001 else f"p = {pair.p_holm:.3f}") in line
+    assert line.endswith("cards home -1.2 [-2.0, -0.5]")
+
+
 def test_an_interrupted_run_still_reports(
     few_deals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step = job.Evaluation._on_step
+    step = validation.Evaluation._on_step
 
-    def interrupt(self: job.Evaluation) -> bool:
+    def interrupt(self: validation.Evaluation) -> bool:
         if self.num_timesteps >= 256:
             raise KeyboardInterrupt
         return step(self)
 
-    monkeypatch.setattr(job.Evaluation, "_on_step", interrupt)
+    monkeypatch.setattr(validation.Evaluation, "_on_step", interrupt)
     settings = TrainSettings(**{**SMALL.__dict__, "timesteps": 100_000, "test_deals": str(few_deals)})
     train(settings, tmp_path / "run", say=lambda line: None, progress_bar=False)
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES

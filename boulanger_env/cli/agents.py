@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .app import fail
+from .app import Threads, fail
 
 
 def train(
@@ -36,10 +39,12 @@ def train(
             help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False
         ),
     ] = None,
+    threads: Threads = 1,
 ) -> None:
-    """Train a masked agent, benchmark it beside two baselines, save model, curve and a replay.
+    """Train an agent, benchmark it beside two baselines.
 
-    Ctrl-C ends the training early: the best model so far is kept and benchmarked.
+    What comes out is in one folder: the model, the results, a learning curve and a game to look at. Ctrl-C ends the
+    training early: the best model so far is kept and benchmarked.
 
     \b
     Examples:
@@ -53,16 +58,36 @@ def train(
 
     from boulanger_env import training
     from boulanger_env.benchmark import rich_table
+    from boulanger_env.benchmark.threads import torch_threads
 
     chosen = {} if timesteps is None else {"timesteps": timesteps}
     settings = training.TrainSettings(
         n_cells=cells, network=network, seed=seed, test_deals=test_deals, **chosen
     )
-    folder = output or Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}")
-    console = Console(markup=False, emoji=False)  # it says names of files
+    folder = output or new_folder(Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}"))
+    console = Console()
+    # Nobody's window is too narrow for a file.
+    say = partial(console.print, markup=False, highlight=False, soft_wrap=not console.is_terminal)
     try:
-        results = training.train(settings, folder, say=console.print, progress_bar=console.is_terminal)
+        with torch_threads(threads):
+            results = training.train(settings, folder, say=say, progress_bar=console.is_terminal)
     except KeyboardInterrupt:
-        fail(f"stopped; what there is so far is in {folder}")
+        model = folder / "model.zip"
+        fail(
+            f"stopped; the best model so far is {model}"
+            if model.exists()
+            else "stopped before the first evaluation"
+        )
     console.print(rich_table(results))
-    console.print(f"Model, curve and replay are in {folder}", soft_wrap=True)
+    console.print(f"Model, results, curve and a game are in {folder}", markup=False, soft_wrap=True)
+
+
+def new_folder(path: Path) -> Path:
+    """Make a folder that nobody else has, with a number behind its name if that is taken."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        folder = path if number == 1 else path.with_name(f"{path.name}-{number}")
+        with suppress(FileExistsError):
+            folder.mkdir()
+            break
+    return folder

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from boulanger_env import __version__
 from boulanger_env.game import BoulangerError
 from boulanger_env.game.cards import SUIT_SYMBOLS
 from boulanger_env.render.ansi import color_by_default
@@ -64,18 +65,20 @@ def fail(message: str) -> NoReturn:
 
 app = typer.Typer(
     cls=_Commands,
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it and benchmark them.",
 )
 
 Code = Annotated[
     str, typer.Argument(help="Game code, such as BK1-C4-AAAAA24 or MS-C4-617.", show_default=False)
 ]
 Ascii = Annotated[bool, typer.Option("--ascii", help="Letters SHDC instead of suit symbols.")]
+Threads = Annotated[
+    int,
+    typer.Option(min=1, help="Threads of PyTorch. More are slower on a machine that does other work too."),
+]
 Color = Annotated[
     bool | None,
     typer.Option(
@@ -105,6 +108,15 @@ def look_of(ascii: bool, color: bool | None) -> Look:
     return Look(terminal and color_by_default() if color is None else color, ascii, terminal)
 
 
-@app.callback()
-def _app() -> None:
+@app.callback(invoke_without_command=True)
+def _app(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     """Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it and benchmark them."""
+    if version:
+        typer.echo(f"boulanger_env {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)

@@ -1,6 +1,7 @@
 """Training a masked agent with Stable-Baselines3 (extra ``train``)."""
 
-from .job import TrainSettings, make_envs, make_model, train
+from .job import train
 from .network import CardMixer, CardPolicy
+from .setup import TrainSettings, make_envs, make_model
 
 __all__ = ["CardMixer", "CardPolicy", "TrainSettings", "make_envs", "make_model", "train"]
