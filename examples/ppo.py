@@ -310,7 +310,7 @@ def main() -> None:
         ("value", 0.5, "weight of the value loss"),
         ("max-grad-norm", 0.5, "longest gradient"),
         ("reports", 20, "lines to print while learning"),
-        ("threads", 0, "threads of torch, 0 for its own choice"),
+        ("threads", 1, "threads of torch; more are slower on a machine that does other work too"),
     ):
         parser.add_argument(f"--{name}", type=type(default), default=default, help=meaning)
     parser.add_argument(
@@ -318,8 +318,7 @@ def main() -> None:
     )
     parser.add_argument("--output", type=Path, default=Path("runs/ppo.pt"), help="file of the weights")
     args = parser.parse_args()
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads)
 
     save(train(args), args)
     deals = args.deals or f"c{args.cells}-validation-100"

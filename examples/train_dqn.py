@@ -97,6 +97,8 @@ def main() -> None:
     parser.add_argument(
         "--max-episode-steps", type=int, default=100, help="actions after which a game is cut off"
     )
+    # More than one is slower on a machine that does other work too.
+    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch")
     parser.add_argument("--num-envs", type=int, default=16, help="games at a time")
     parser.add_argument("--buffer-size", type=int, default=20_000, help="steps that are kept, 4 kB each")
     parser.add_argument("--learning-starts", type=int, default=2_000, help="actions before the first update")
@@ -107,6 +109,7 @@ def main() -> None:
     )
     parser.add_argument("--output", type=Path, default=Path("runs/dqn.zip"), help="file of the model")
     args = parser.parse_args()
+    torch.set_num_threads(args.threads)
 
     envs = BoulangerVecEnv(
         args.num_envs,

@@ -3,14 +3,16 @@
 This is what ``boulanger train`` does, as a script to copy. The parts that people change most are the environment
 (``boulanger_env.training.make_envs``), the model (``make_model``) and the network (``CardPolicy``).
 
-Run it with: python examples/train_maskable_ppo.py --timesteps 100000 --output runs/first
+Run it with: python examples/train_maskable_ppo.py --timesteps 100000 --output runs/example
 """
 
 import argparse
 from pathlib import Path
 
+import torch
+
 from boulanger_env.benchmark import markdown
-from boulanger_env.training import TrainSettings, train
+from boulanger_env.training import TrainSettings, train, verdicts
 
 
 def main() -> None:
@@ -22,6 +24,8 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=4, choices=(4, 2, 1))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--test-deals", default="", help="name or file of the deals of the final benchmark")
+    # More than one is slower on a machine that does other work too.
+    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch")
     parser.add_argument("--output", type=Path, default=Path("runs/example"))
     arguments = parser.parse_args()
     settings = TrainSettings(
@@ -30,9 +34,11 @@ def main() -> None:
         seed=arguments.seed,
         test_deals=arguments.test_deals,
     )
+    torch.set_num_threads(arguments.threads)
     results = train(settings, arguments.output)
     print(markdown(results))
-    print(f"model, curve and replay are in {arguments.output}")
+    print(*verdicts(results), sep="\n")
+    print(f"Model, results, curve and a game are in {arguments.output}")
 
 
 if __name__ == "__main__":

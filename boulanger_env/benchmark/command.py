@@ -27,6 +27,7 @@ from .recording import claim
 from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
 from .results import Results
 from .runs import check_same
+from .threads import torch_threads
 
 Report = Callable[[str, int], Progress]
 """Starts the progress of one agent: from its name and the number of games to what ``evaluate`` calls."""
@@ -44,6 +45,7 @@ def bench(
     workers: int | None = None,
     record: str | os.PathLike[str] | None = None,
     record_games: Games = "losses",
+    threads: int = 1,
     as_markdown: bool = False,
     color: bool | None = None,
     **settings: Any,
@@ -62,6 +64,7 @@ def bench(
         workers: the most tasks on Ray at a time.
         record: a folder for replays of the games, which gets a folder ``NAME`` for each agent.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
+        threads: of PyTorch, where it plays, but not on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
         settings: keywords of the environment, as ``evaluate`` takes them, for all agents.
@@ -110,7 +113,7 @@ def bench(
     pool = None if ray is None else OnRay(ray, workers)
 
     results = []
-    with _progress() as start:
+    with _progress() as start, torch_threads(threads):
         for recipe, policy, file, folder in zip(recipes, policies, files, records, strict=True):
             progress = start(policy.name, len(deal_set) * len(seeds))
             if pool is not None and file is not None:

@@ -66,8 +66,7 @@ def train(
     )
     folder = output or new_folder(Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}"))
     console = Console()
-    # Nobody's window is too narrow for a file.
-    say = partial(console.print, markup=False, highlight=False, soft_wrap=not console.is_terminal)
+    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     try:
         with torch_threads(threads):
             results = training.train(settings, folder, say=say, progress_bar=console.is_terminal)
@@ -79,7 +78,9 @@ def train(
             else "stopped before the first evaluation"
         )
     console.print(rich_table(results))
-    console.print(f"Model, results, curve and a game are in {folder}", markup=False, soft_wrap=True)
+    for line in training.verdicts(results):
+        say(line)
+    say(f"Model, results, curve and a game are in {folder}")
 
 
 def new_folder(path: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from .app import Color, fail, look_of
+from .app import Color, Threads, fail, look_of
 
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")]
 Ray = Annotated[
@@ -80,10 +80,13 @@ def bench(
     record_games: Annotated[
         str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
     ] = "losses",
+    threads: Threads = 1,
     markdown: Markdown = False,
     color: Color = None,
 ) -> None:
-    """Play a fixed set of deals with agents; print a table with 95 % intervals, write a report.
+    """Play a fixed set of deals with agents, and print a table.
+
+    The table has 95 % intervals. With --output there are the games and a report, too.
 
     \b
     Examples:
@@ -111,6 +114,7 @@ def bench(
             workers=workers,
             record=record,
             record_games=int(record_games) if record_games.isdecimal() else record_games,
+            threads=threads,
             as_markdown=markdown,
             color=look_of(False, color).color,
             **{key: value for key, value in settings.items() if value is not None},
@@ -125,7 +129,9 @@ def compare(
     markdown: Markdown = False,
     color: Color = None,
 ) -> None:
-    """Compare finished runs deal by deal: McNemar's exact test, bootstrap intervals.
+    """Compare finished runs deal by deal.
+
+    By McNemar's exact test, with bootstrap intervals of the differences.
 
     \b
     Example:
@@ -156,7 +162,9 @@ def label(
     node_limit: Annotated[int | None, typer.Option(min=1, help="The most positions for one deal.")] = None,
     shard: Annotated[int, typer.Option(min=1, help="Deals a shard.")] = 10_000,
 ) -> None:
-    """Find out which deals can be won, and their share with its 95 % interval.
+    """Find out which deals can be won.
+
+    The share that can be won is printed with its 95 % interval.
 
     \b
     Examples:

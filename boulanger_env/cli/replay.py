@@ -26,7 +26,7 @@ def replay(
     ascii: Ascii = False,
     color: Color = None,
 ) -> None:
-    """Show recorded games: as a page, a picture, a video, or in the terminal.
+    """Show recorded games: a page, picture, video, or the terminal.
 
     Every move is checked against the rules first, and a file that was changed or cut is refused. Without an
     option, the moves are printed.

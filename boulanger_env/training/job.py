@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ import numpy as np
 import torch as th
 
 import boulanger_env
-from boulanger_env.benchmark import Comparison, Results, as_policy, compare, evaluate
+from boulanger_env.benchmark import Comparison, Results, compare, evaluate
 from boulanger_env.benchmark.report import caption, comparison_table, markdown, markdown_table, p_text
 from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.files import write_text
@@ -39,7 +40,7 @@ from .pictures import learning_curve
 from .setup import TrainSettings, make_envs, make_model
 from .validation import Evaluation, Say
 
-BASELINES = ("random", "greedy")
+TRAINED, BASELINES = "trained", ("random", "greedy")
 
 _LEVEL = 0.05  # of significance
 
@@ -88,17 +89,14 @@ def train(
 
     test_deals, validation = settings.test_set(), settings.validation_set()
     say(f"benchmark on {test_deals.name} ...")
-    rules: dict[str, Any] = {"prune": True, "max_episode_steps": settings.max_episode_steps}
-    player = as_policy(str(model_file), "trained", sample=True)
     best = Best()
-    results = [evaluate(player, test_deals, record=best.see, **rules)]
+    # The model plays as it was saved; the baselines play under the same rules.
+    results = [evaluate(model_file, test_deals, name=TRAINED, record=best.see)]
+    rules = {key: results[0].settings[key] for key in ("prune", "max_episode_steps")}
     results += [evaluate(name, test_deals, **rules) for name in BASELINES]
     pairs = compare(results)
     for result in results:
         result.save(benchmark_folder / f"{result.policy}.jsonl")
-    for pair in pairs:
-        if pair.first == player.name:
-            say(verdict(pair))
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     assert best.replay is not None
     best.replay.save(folder / "replay.json")
@@ -144,8 +142,12 @@ def _claimed(folder: Path) -> Path:
     return benchmark_folder
 
 
-def verdict(pair: Comparison) -> str:
-    """Whether the first of two runs wins more often than the second, in a line."""
+def verdicts(results: Sequence[Results]) -> list[str]:
+    """Whether the first of some runs wins more often than each of the others, a line for each."""
+    return [_verdict(pair) for pair in compare(results)[: len(results) - 1]]
+
+
+def _verdict(pair: Comparison) -> str:
     if pair.p_holm < _LEVEL:
         said = f"{pair.first} wins {'more' if pair.better > pair.worse else 'less'} often than {pair.second}"
     else:
@@ -153,8 +155,8 @@ def verdict(pair: Comparison) -> str:
     home = pair.cards_home
     bounds = "" if home.low is None or home.high is None else f" [{home.low:.1f}, {home.high:.1f}]"
     return (
-        f"{said}: {pair.better} deals won only by {pair.first}, {pair.worse} only by {pair.second} (McNemar's exact "
-        f"test, Holm's correction, p {_p(pair.p_holm)}); cards home {home.value:+.1f}{bounds}"
+        f"{said}: {pair.better} deals won only by {pair.first}, {pair.worse} only by {pair.second} "
+        f"(p {_p(pair.p_holm)}, McNemar's exact test with Holm's correction); cards home {home.value:+.1f}{bounds}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 
-from boulanger_env.files import write_with
+from boulanger_env.benchmark import save_model
 
 from .setup import LEARNING_REWARD, TrainSettings, make_envs
 
@@ -63,7 +63,7 @@ class Evaluation(MaskableEvalCallback):
         finally:
             self.n_calls = calls
         if self.best_mean_reward > best:
-            write_with(self.model_file, self.model.save)
+            save_model(self.model, self.model_file, sample=True)
         self.curve.append((self.num_timesteps, self._home))
         self.say(
             f"{self.num_timesteps:>9,} moves: {np.mean(self._home):5.2f} cards home on the validation deals"
