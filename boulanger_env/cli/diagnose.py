@@ -26,7 +26,7 @@ def diagnose(
         int | None, typer.Option(min=1, help="The most positions to look at, for each legal move.")
     ] = None,
 ) -> None:
-    """Find the move that lost each game, and moves that would have won.
+    """Find the move that lost each game, and those that kept a win.
 
     Every answer is proved by a complete search, unless --nodes ends it first.
 
