@@ -1,7 +1,7 @@
 """What MkDocs runs while it builds the site: files from the repository's root, and the full Python reference.
 
-Pages are kept as they read on GitHub. A line ``<!-- include: FILE -->`` asks for a file. What ``make_docs.py`` wrote
-between ``<!-- reference: NAME -->`` and ``<!-- end -->`` is a short reference; the site has mkdocstrings' own instead.
+Pages are kept as they read on GitHub. A line ``[FILE](../FILE) <!-- include -->`` asks for a file. What
+``make_docs.py`` wrote between ``<!-- reference: NAME -->`` and ``<!-- end -->`` is a short reference; the site has mkdocstrings' own instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = re.compile(r"^<!-- reference: (\S+)(.*?) -->\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL)
 """Name, options of mkdocstrings as ``key=value``, and the text."""
 
-_INCLUDE = re.compile(r"^<!-- include: (\S+) -->$", re.MULTILINE)
+_INCLUDE = re.compile(r"^\[(\S+)\]\(\.\./\1\) <!-- include -->$", re.MULTILINE)
 _LINK = re.compile(r"\[([^\]]+)\]\((?!\w+:|#)([^)]+)\)")
 
 

@@ -180,6 +180,7 @@ def test_the_site_has_the_full_reference_and_files_of_the_root() -> None:
     filled = hooks.fill((DOCS / "environment.md").read_text(encoding="utf-8"))
     assert "::: boulanger_env.BoulangerEnv\n    options:\n      heading_level: 2\n" in filled
     assert "<a id=" not in filled
+    assert "House rules" in hooks.fill((DOCS / "contributing.md").read_text(encoding="utf-8"))
     for page in PAGES:
         assert not re.search("<!-- (include|reference)", hooks.fill(page.read_text(encoding="utf-8")))
 
