@@ -1,7 +1,8 @@
 """What MkDocs runs while it builds the site: files from the repository's root, and the full Python reference.
 
 Pages are kept as they read on GitHub. A line ``[FILE](../FILE) <!-- include -->`` asks for a file. What
-``make_docs.py`` wrote between ``<!-- reference: NAME -->`` and ``<!-- end -->`` is a short reference; the site has mkdocstrings' own instead.
+``make_docs.py`` wrote between ``<!-- reference: NAME -->`` and ``<!-- end -->`` is a short reference; the site has
+mkdocstrings' own instead.
 """
 
 from __future__ import annotations
