@@ -56,7 +56,7 @@ def replay(
             raise BoulangerError(f"{name} shows one game, and these are {len(found)}: give one file")
     if html is not None:
         title = f"{len(found)} games" if len(found) > 1 else ""
-        write_text(html, render_html([one.to_episode(solvable=_solvable(one)) for one in found], title))
+        write_text(html, render_html([one.to_episode(solvable=could_be_won(one)) for one in found], title))
         print(os.fspath(html))
     if gif is not None or mp4 is not None:
         _film(found[0], gif, mp4, speed)
@@ -67,7 +67,7 @@ def replay(
         print("\n\n".join(map(str, found)))
 
 
-def _solvable(one: Replay) -> bool | None:
+def could_be_won(one: Replay) -> bool | None:
     """Whether the game could be won from its start, or None where that takes a long search."""
     if one.outcome == "won":
         return True

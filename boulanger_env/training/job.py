@@ -35,9 +35,10 @@ from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay import Replay
+from boulanger_env.replay.command import could_be_won
 
 from .pictures import learning_curve
-from .setup import TrainSettings, make_envs, make_model
+from .setup import LEARNING_REWARD, TrainSettings, make_envs, make_model
 from .validation import Evaluation, Say
 
 TRAINED, BASELINES = "trained", ("random", "greedy")
@@ -100,7 +101,12 @@ def train(
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     assert best.replay is not None
     best.replay.save(folder / "replay.json")
-    write_text(folder / "replay.html", best.replay.to_html())
+    page = best.replay.to_html(
+        solvable=could_be_won(best.replay),
+        strength=f"wins {100 * results[0].summary.win_rate.value:.1f} % of {test_deals.name}",
+        value_unit=f"the reward still expected, {LEARNING_REWARD.foundation:g} for each card home",
+    )
+    write_text(folder / "replay.html", page)
     write_text(
         folder / "results.md",
         f"{markdown(results)}\n{caption(results)}\n\n{markdown_table(comparison_table(pairs), 2)}",
