@@ -101,6 +101,9 @@ class TestNames:
         with pytest.raises(BoulangerError, match=r"random\.jsonl is a run with other settings"):
             bench(["greedy", "random"], "c4-test-100", limit=2, output=tmp_path)
         assert not (tmp_path / "greedy.jsonl").exists()
+        # A kill can leave nothing of the first line: that is no other run.
+        (tmp_path / "greedy.jsonl").touch()
+        assert bench(["greedy"], "c4-test-100", limit=2, output=tmp_path)[0].n_deals == 2
 
     @pytest.mark.parametrize(
         ("agent", "near"),
@@ -244,8 +247,14 @@ class TestModels:
         [
             lambda: BoulangerEnv(observation="cards", prune=True, max_episode_steps=40),
             lambda: gym.make("Boulanger-C4-v0", observation="cards", prune=True, max_episode_steps=40),
+            lambda: gym.wrappers.TimeLimit(
+                BoulangerEnv(observation="cards", prune=True, max_episode_steps=-1), 40
+            ),
+            lambda: gym.wrappers.TimeLimit(
+                BoulangerEnv(observation="cards", prune=True, max_episode_steps=40), 90
+            ),
         ],
-        ids=["direct", "gym.make"],
+        ids=["direct", "gym.make", "TimeLimit", "two limits"],
     )
     def test_settings_are_seen_through_what_stable_baselines_puts_around(self, make: Any) -> None:
         from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
@@ -253,6 +262,15 @@ class TestModels:
         vector = VecNormalize(VecMonitor(DummyVecEnv([make])), norm_obs=False)
         settings = as_policy(self.model(vector)).settings
         assert (settings["prune"], settings["max_episode_steps"]) == (True, 40)
+
+    def test_a_benchmark_has_a_limit(self) -> None:
+        assert (
+            "max_episode_steps"
+            not in as_policy(self.model(BoulangerEnv(max_episode_steps=-1), "MlpPolicy")).settings
+        )
+        with pytest.raises(BoulangerError, match="a benchmark needs a limit"):
+            evaluate("random", DEALS[:1], max_episode_steps=-1)
+        assert evaluate("random", DEALS[:1], max_episode_steps=None) == evaluate("random", DEALS[:1])
 
     def test_a_failed_save_leaves_the_earlier_model(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,11 +22,10 @@ from .evaluate import Progress, evaluate, header_of
 from .label import SHARD, Winnability, as_sample, label
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
-from .reading import read
 from .recording import claim
 from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
 from .results import Results
-from .runs import check_same
+from .runs import RunFile
 from .threads import torch_threads
 
 Report = Callable[[str, int], Progress]
@@ -107,7 +106,8 @@ def bench(
         Path(output).mkdir(parents=True, exist_ok=True)
     for header, file, folder in zip(headers, files, records, strict=True):
         if file is not None and file.exists():
-            check_same(read(file).header, header, file)
+            with RunFile(file, header):
+                pass
         if folder is not None:
             claim(folder, header)
     pool = None if ray is None else OnRay(ray, workers)

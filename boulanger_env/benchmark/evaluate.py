@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv
+from boulanger_env.envs.settings import NO_LIMIT
 from boulanger_env.envs.stepping import OUTCOMES, TRUNCATED
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.replay.recording import Games
@@ -164,7 +165,12 @@ def header_of(
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in {**SETTINGS, **player.settings, **settings}.items()
     }
-    BoulangerEnv(**chosen)  # refuses what is not possible, before anything is written
+    # Refuses what is not possible, before anything is written.
+    chosen["max_episode_steps"] = BoulangerEnv(**chosen)._settings.max_episode_steps
+    if chosen["max_episode_steps"] == NO_LIMIT:
+        raise BoulangerError(
+            "max_episode_steps=-1: a benchmark needs a limit, since a policy that goes round in circles never ends"
+        )
     seeds = tuple(checked_seed(each) for each in (seed if isinstance(seed, Sequence) else [seed]))
     if not seeds or len(set(seeds)) < len(seeds):
         raise BoulangerError(f"seeds {list(seeds)}: give at least one, each only once")

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from boulanger_env.agents import AGENTS
+from boulanger_env.envs.settings import NO_LIMIT
 from boulanger_env.files import write_with
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.shown import printable
@@ -196,12 +197,12 @@ def trained_in(model: Any) -> WayOfPlay | None:
     """
     env: Any = model.get_env() if hasattr(model, "get_env") else None
     wrappers: list[str] = []
-    limit = None
+    limits: list[int] = []
     while env is not None:
         # Stable-Baselines3's wrappers hand out the attributes of what is inside as their own.
         inside = env.env if isinstance(env, gym.Wrapper) else vars(env).get("venv")
         if isinstance(env, gym.wrappers.TimeLimit):
-            limit = env._max_episode_steps
+            limits.append(env._max_episode_steps)
         if inside is not None and _matters(env):
             wrappers.append(type(env).__name__)
         if inside is None:
@@ -214,9 +215,11 @@ def trained_in(model: Any) -> WayOfPlay | None:
     if settings is None:
         return None
     found = {**settings.episode_keywords(), "observation": settings.observation}
-    if limit is not None:
-        found["max_episode_steps"] = limit
-    return WayOfPlay({key: found[key] for key in SETTINGS}, tuple(wrappers))
+    # The first limit that is reached counts; games without any are cut off where a benchmark does it by itself.
+    limits = [steps for steps in (*limits, found.pop("max_episode_steps")) if steps != NO_LIMIT]
+    if limits:
+        found["max_episode_steps"] = min(limits)
+    return WayOfPlay({key: found[key] for key in SETTINGS if key in found}, tuple(wrappers))
 
 
 def _matters(wrapper: Any) -> bool:
