@@ -46,14 +46,14 @@ class TestNames:
             with pytest.raises(BoulangerError, match=r"name .* printable characters") as error:
                 evaluate(policy, DEALS[:1], name=name)
             assert len(str(error.value)) < 200
-        assert time.perf_counter() - started < 2
+        assert time.perf_counter() - started < 20  # it was minutes
 
     def test_a_long_text_that_names_nothing_is_refused_soon(self) -> None:
         for text in ("x" * 100_000, "x=" * 50_000, f"{'x' * 100_000}=greedy", "greedy:" + "[" * 100_000):
             started = time.perf_counter()
             with pytest.raises(BoulangerError):
                 bench([text], "c4-test-100", limit=1)
-            assert time.perf_counter() - started < 2
+            assert time.perf_counter() - started < 20  # it was minutes
 
     def test_a_policy_that_was_made_takes_another_name(self) -> None:
         results = evaluate(as_policy("greedy"), DEALS[:2], name="mine")
@@ -404,7 +404,7 @@ class TestModels:
                 with pytest.raises(BoulangerError) as error:
                     load_it(str(file))
                 assert str(error.value).startswith(f"{file} is not a model"), name
-            assert time.perf_counter() - started < 5, name
+            assert time.perf_counter() - started < 20, name
 
 
 def packed(parts: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
