@@ -31,7 +31,7 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
 
     Args:
         path: the file that is wanted.
-        write: makes a file with the name it is given, which ends in ``.tmp``, so that no reader takes a half-written
+        write: fills the file whose name it is given, which ends in ``.tmp``, so that no reader takes a half-written
             one for a whole one.
 
     Raises:
@@ -46,6 +46,7 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
         with tempfile.TemporaryDirectory() as folder:
             partial = Path(folder, "whole.tmp")
             with _named(partial, asked):
+                partial.touch()
                 write(partial)
                 with open(partial, "rb") as whole, _opened(place) as out:
                     shutil.copyfileobj(whole, out)
@@ -57,11 +58,13 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
     partial = Path(place).with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with _named(partial, asked):
-            write(partial)
-            with open(partial, "rb+") as whole:
-                os.fsync(whole.fileno())
+            # So that what is wrong with the place is found before the work is done, and said by the system.
+            partial.touch(exist_ok=False)
             if before:
                 _take_over(partial, before)
+            write(partial)
+            with open(partial, "ab") as whole:
+                os.fsync(whole.fileno())
             os.replace(partial, place)
     except BaseException:
         partial.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
@@ -199,6 +200,30 @@ def test_a_film_that_cannot_be_finished_leaves_the_last_one(
         write(path, *played(2), size=SMALL)
     assert path.read_text() == "an earlier film"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a Unix")
+@pytest.mark.parametrize("name", ["gif", "mp4"])
+def test_a_film_that_finds_no_room_is_an_error(tmp_path: Path, name: str) -> None:
+    """A limit on the size of files stands for a full disk: a video is noticed to be cut only at its end."""
+    if name == "mp4":
+        pytest.importorskip("imageio_ffmpeg")
+    program = (
+        "import resource, sys\n"
+        "from boulanger_env import Game\n"
+        "from boulanger_env.render import write_gif, write_mp4\n"
+        "Game.from_code('MS-C4-1').legal_moves()\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, -1))\n"
+        f"write_{name}(sys.argv[1], Game.from_code('MS-C4-1'), [733] * 2, size=(480, 320))\n"
+    )
+    path = tmp_path / f"film.{name}"
+    ended = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("OSError: "), ended.stderr
+    assert last.endswith(f": {str(path)!r}")
+    assert ".tmp" not in last
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_gif_has_a_fastest_speed(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +72,7 @@ def write_gif(
     def write(partial: Path) -> None:
         # Frame by frame: Image.save would hold all of them at once.
         before: NDArray[np.uint8] | None = None
-        with open(partial, "xb") as file:
+        with open(partial, "wb") as file:
             frames = game_frames(start, actions, size, outcome)
             for i, numbers in enumerate(_nearest(frames, palette)):
                 if before is None:
@@ -113,7 +115,7 @@ def write_mp4(
         OSError: the file cannot be written.
     """
     try:
-        from imageio_ffmpeg import write_frames
+        from imageio_ffmpeg import get_ffmpeg_exe
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             'videos need imageio-ffmpeg: pip install "boulanger-env[video]"', name="imageio_ffmpeg"
@@ -127,27 +129,58 @@ def write_mp4(
     # H.264 halves the resolution of colours: it wants even sides.
     even = (width + width % 2, height + height % 2)
 
+    command = [get_ffmpeg_exe(), "-y", "-loglevel", "error"]
+    command += [
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        f"{even[0]}x{even[1]}",
+        "-r",
+        str(rate),
+        "-i",
+        "-",
+    ]
+    command += [
+        "-codec:v",
+        "libx264",
+        "-pix_fmt",
+        "yuv420p",
+        "-crf",
+        "10",
+        "-movflags",
+        "+faststart",
+        "-f",
+        "mp4",
+    ]
+
     def write(partial: Path) -> None:
-        video: Any = write_frames(
-            os.fspath(partial),
-            even,
-            fps=rate,
-            codec="libx264",
-            quality=8,
-            macro_block_size=2,
-            # Whatever the file is called.
-            output_params=["-f", "mp4", "-movflags", "+faststart"],
-        )
-        video.send(None)
-        try:
-            frame: Pixels | None = None
-            for frame in game_frames(start, actions, (width, height), outcome):
-                frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
-                video.send(np.ascontiguousarray(frame))
-            for _ in range(round(pause * rate)):
-                video.send(np.ascontiguousarray(frame))
-        finally:
-            video.close()
+        # Not imageio_ffmpeg.write_frames: that passes over a failure, such as a full disk, at the end.
+        with subprocess.Popen(
+            [*command, os.fspath(partial)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as ffmpeg:
+            assert ffmpeg.stdin
+            try:
+                picture = b""
+                for frame in game_frames(start, actions, (width, height), outcome):
+                    frame = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+                    picture = frame.tobytes()
+                    ffmpeg.stdin.write(picture)
+                for _ in range(round(pause * rate)):
+                    ffmpeg.stdin.write(picture)
+            except BrokenPipeError:
+                pass  # it has ended; what it said follows
+            except BaseException:
+                ffmpeg.kill()
+                raise
+            _, said = ffmpeg.communicate()
+        if ffmpeg.returncode:
+            lines = said.decode(errors="replace").splitlines() or [f"it ended with {ffmpeg.returncode}"]
+            raise OSError(errno.EIO, f"ffmpeg could not write the video: {lines[-1]}")
 
     write_with(path, write)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -57,7 +58,7 @@ def replay(
     if html is not None:
         title = f"{len(found)} games" if len(found) > 1 else ""
         write_text(html, render_html([one.to_episode(solvable=could_be_won(one)) for one in found], title))
-        print(os.fspath(html))
+        _say(html)
     if gif is not None or mp4 is not None:
         _film(found[0], gif, mp4, speed)
     if ansi:
@@ -75,6 +76,14 @@ def could_be_won(one: Replay) -> bool | None:
     return None if status is Status.LIMIT else status is Status.SOLVED
 
 
+def _say(path: str | os.PathLike[str]) -> None:
+    """Name a file that was written, unless it is the output itself."""
+    with contextlib.suppress(OSError):
+        if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
+            return
+    print(os.fspath(path))
+
+
 def _film(
     one: Replay, gif: str | os.PathLike[str] | None, mp4: str | os.PathLike[str] | None, speed: float
 ) -> None:
@@ -85,7 +94,7 @@ def _film(
     for path, write in ((gif, animation.write_gif), (mp4, animation.write_mp4)):
         if path is not None:
             write(path, one.start, moves, fps=speed, outcome=one.outcome)
-            print(os.fspath(path))
+            _say(path)
 
 
 def _play(one: Replay, speed: float, color: bool | None, ascii: bool, clear: bool) -> None:
