@@ -39,9 +39,6 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     ) from error
 
 
-_CUT = "TimeLimit.truncated"
-
-
 class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
     """The masks of all games, bool ``(n, actions)``: an array that need not be stacked.
 
@@ -122,7 +119,9 @@ class BoulangerVecEnv(VecEnv):
         self._masks = infos["action_mask"].view(np.bool_)
         self._codes = self.batch._codes.tolist()
         rows = infos["score"].tolist(), infos["moves"].tolist(), self._codes
-        self.reset_infos = [self._told(score, moves, code) for score, moves, code in zip(*rows, strict=True)]
+        self.reset_infos = [
+            self._of_reset(score, moves, code) for score, moves, code in zip(*rows, strict=True)
+        ]
         return observation
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -135,7 +134,6 @@ class BoulangerVecEnv(VecEnv):
         ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
         rows = ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), self._codes
-        # In place: at a thousand games, a call for each would cost as much as playing.
         infos: list[dict[str, Any]] = [
             {
                 "score": score,
@@ -144,14 +142,14 @@ class BoulangerVecEnv(VecEnv):
                 "code": code,
                 "outcome": "",
                 "is_success": False,
-                _CUT: False,
+                "TimeLimit.truncated": False,
             }
             for score, moves, illegal, code in zip(*rows, strict=True)
         ]
-        if self._array_infos:
-            infos = [as_arrays(info) | {_CUT: False} for info in infos]
         if n_ended:
             self._end_episodes(outputs, infos)
+        if self._array_infos:
+            infos = [as_arrays(info) for info in infos]
         rewards = outputs.results[0].astype(np.float32)
         return outputs.frames.observation(), rewards, bools[B_ENDED].copy(), infos
 
@@ -162,41 +160,29 @@ class BoulangerVecEnv(VecEnv):
         ended = bools[B_ENDED].nonzero()[0]
         for i, observation in zip(ended.tolist(), outputs.finals.rows(ended), strict=True):
             event = ints[:, i].tolist()
-            last = self._told(
-                event[I_END_SCORE],
-                event[I_END_MOVES],
-                self._codes[i],
-                illegal=bools.item(B_END_ILLEGAL, i),
-                outcome=end_outcomes.item(i),
-                won=bools.item(B_END_WON, i),
-            )
             returned = round(floats.item(F_END_RETURN, i), 6)
-            infos[i] = last | {
-                _CUT: bools.item(B_TRUNCATED, i),
+            infos[i] = {
+                "score": event[I_END_SCORE],
+                "moves": event[I_END_MOVES],
+                "illegal_action": bools.item(B_END_ILLEGAL, i),
+                "code": self._codes[i],
+                "outcome": end_outcomes.item(i),
+                "is_success": bools.item(B_END_WON, i),
+                "TimeLimit.truncated": bools.item(B_TRUNCATED, i),
                 "terminal_observation": observation,
                 "episode": {"r": returned, "l": event[I_END_LENGTH], "t": seconds},
             }
             self._codes[i] = codes.item(i)
-            self.reset_infos[i] = self._told(0, 0, self._codes[i])
+            self.reset_infos[i] = self._of_reset(0, 0, self._codes[i])
 
-    def _told(
-        self,
-        score: int,
-        moves: int,
-        code: str,
-        *,
-        illegal: bool = False,
-        outcome: str = "",
-        won: bool = False,
-    ) -> dict[str, Any]:
-        """A game's info, but for the mask and Stable-Baselines3's own keys."""
+    def _of_reset(self, score: int, moves: int, code: str) -> dict[str, Any]:
         info = {
             "score": score,
             "moves": moves,
-            "illegal_action": illegal,
+            "illegal_action": False,
             "code": code,
-            "outcome": outcome,
-            "is_success": won,
+            "outcome": "",
+            "is_success": False,
         }
         return as_arrays(info) if self._array_infos else info
 

@@ -27,6 +27,7 @@ from .frames import Events, Frames
 Infos = dict[str, Any]
 
 TEXT_KEYS = ("code", "outcome")
+_NUMBER_KEYS = ("score", "moves", "illegal_action", "is_success")
 
 
 def as_arrays(info: Infos) -> Infos:
@@ -34,7 +35,11 @@ def as_arrays(info: Infos) -> Infos:
 
     NumPy's own bools would not do: Gymnasium's vector environments make arrays of objects of them.
     """
-    return {key: np.asarray(value) for key, value in info.items() if key not in TEXT_KEYS}
+    return {
+        key: np.array(value) if key in _NUMBER_KEYS else value
+        for key, value in info.items()
+        if key not in TEXT_KEYS
+    }
 
 
 class StepInfos:
