@@ -6,7 +6,7 @@ from __future__ import annotations
 LONGEST_NAME = 60
 
 # By backslash where Markdown's dialects agree on that, else as the entity, which all of them read.
-_MARKDOWN = {c: f"\\{c}" for c in r"\`*_[]~$|"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_MARKDOWN = {c: f"\\{c}" for c in r"\`*_~$|"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def printable(text: str, longest: int | None = None) -> str:
@@ -30,4 +30,5 @@ def in_markdown(text: str) -> str:
     >>> in_markdown("a|b <i> $x$ _mine_")
     'a\\|b &lt;i&gt; \\$x\\$ \\_mine\\_'
     """
-    return "".join(_MARKDOWN.get(c, c) for c in printable(text))
+    # Brackets alone are no link, and intervals stay readable.
+    return "".join(_MARKDOWN.get(c, c) for c in printable(text)).replace("](", r"]\(")

@@ -1,6 +1,7 @@
 """Play the leaderboard and write its tables: python scripts/make_leaderboard.py
 
-The games go to leaderboard/SET/AGENT.jsonl. A run that was stopped goes on where it was, and what is complete is not
+The games go to leaderboard/SET/AGENT.jsonl, with their moves: every one is played again by the rules before a table
+shows it. A run that was stopped goes on where it was, and what is complete is not
 played again. ``--tables`` plays nothing and writes the tables of leaderboard/README.md and README.md from these files.
 """
 
@@ -11,7 +12,7 @@ import re
 from pathlib import Path
 
 from boulanger_env.benchmark import Results, evaluate
-from boulanger_env.benchmark.report import markdown_table, results_table
+from boulanger_env.benchmark.report import markdown_rows, markdown_table, results_table
 from boulanger_env.deals import load
 from boulanger_env.files import files_in, write_text
 
@@ -45,15 +46,25 @@ def play() -> None:
         (FOLDER / name).mkdir(parents=True, exist_ok=True)
         for agent in AGENTS:
             file = FOLDER / name / f"{agent.replace(':', '-').replace('=', '-')}.jsonl"
-            run = evaluate(agent, name, file=file)
+            run = evaluate(agent, name, file=file, moves=True)
             print(
                 f"{name} {run.policy}: {run.summary.wins} of {run.summary.games} won in {run.seconds:.0f} s"
             )
 
 
+def checked(file: Path) -> Results:
+    """A run, whose games have been played again by their moves."""
+    run = Results.load(file)
+    if not run.moves or run.deals != file.parent.name:
+        raise SystemExit(
+            f"{file}: a run here has {file.parent.name} as its deals and keeps its moves (bench --moves)"
+        )
+    return run
+
+
 def results(name: str) -> list[Results]:
     """The runs on a set, from the weakest to the strongest."""
-    runs = [Results.load(file) for file in files_in(FOLDER / name, "*.jsonl")]
+    runs = [checked(file) for file in files_in(FOLDER / name, "*.jsonl")]
     return sorted(
         runs, key=lambda run: (run.summary.win_rate.value, run.summary.cards_home.value, run.policy)
     )
@@ -80,7 +91,7 @@ def front_table() -> str:
             shares.append(f"{value:.1f} % [{low:.1f}, {high:.1f}]")
         regret = "-" if summary.regret is None else f"{summary.regret.value:.1f}"
         rows.append([described(policy), *shares, regret])
-    return markdown_table(rows)
+    return markdown_rows(rows)
 
 
 def full_tables() -> str:

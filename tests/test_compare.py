@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,21 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from test_shown import HOSTILE
 
 from boulanger_env import BoulangerError
-from boulanger_env.benchmark import GameRow, Results, by_difficulty, compare, write_report
-from boulanger_env.benchmark.command import compare_files
+from boulanger_env.benchmark import GameRow, Results, by_difficulty, compare, evaluate, write_report
+from boulanger_env.benchmark.command import _print_rich, compare_files
+from boulanger_env.benchmark.report import (
+    as_rich,
+    caption,
+    comparison_table,
+    markdown,
+    results_table,
+    rich_table,
+)
 from boulanger_env.benchmark.statistics import bootstrap, holm, iqm_of, mcnemar, mean_of, share
-from boulanger_env.deals import DealSet
+from boulanger_env.deals import DealSet, load
 from boulanger_env.deals.labels import Labels
 
 CODES = [f"MS-C4-{50000 + i}" for i in range(1, 41)]  # of no built-in set
@@ -209,6 +219,53 @@ class Links(HTMLParser):
         self.sources += [value or "" for key, value in attrs if key in ("src", "href")]
 
 
+class TestNames:
+    """Runs of one name are told apart, and what comes from a file is shown as text."""
+
+    def test_what_differs_is_said(self) -> None:
+        a = made("a", np.arange(N) < 30)
+        b = replace(a, seeds=(1,), games=tuple(row._replace(seed=1) for row in a.games[::-1]))
+        b = replace(b, games=tuple(sorted(b.games)))
+        short = replace(b, settings={"max_episode_steps": 200})
+        (pair,) = compare([a, b])
+        assert (pair.first, pair.second) == ("a (seed=0)", "a (seed=1)")
+        assert [row[0] for row in results_table([a, short])][1:] == [
+            "a (seed=0)",
+            "a (max_episode_steps=200, seed=1)",
+        ]
+        assert "max_episode_steps=200" in caption([a, short])
+        with pytest.raises(BoulangerError, match="two of the runs are of a with the same seeds"):
+            compare([a, made("a", [True] * N)])
+        with pytest.raises(BoulangerError, match="two of the runs are of a with the same seeds"):
+            markdown([a, a])
+
+    def test_names_are_text(self, capsys: pytest.CaptureFixture[str]) -> None:
+        runs = [made(HOSTILE, [True] * N), made("[red]x[/red] :boom:", [False] * N)]
+        _print_rich([rich_table(runs), as_rich(comparison_table(compare(runs)), HOSTILE, 2)], False)
+        out = capsys.readouterr().out
+        assert all(line.isprintable() for line in out.splitlines())
+        assert "[red]x[/red] :boom:" in out
+        text = markdown(runs)
+        assert len(text.splitlines()) == 4
+        assert "<" not in text
+        assert all(line.isprintable() for line in text.splitlines())
+
+    def test_a_long_name_takes_no_time(self) -> None:
+        runs = [made("a" * 100_000, [True] * N), made("b", [False] * N)]
+        assert max(map(len, markdown(runs).splitlines())) < 400
+        assert len(compare(runs)[0].first) == 60
+
+
+def test_intervals_stay_where_a_mean_can_be() -> None:
+    few = made("a", [True, False, True], codes=CODES[:3]).summary
+    assert few.cards_home.low == 0
+    assert few.cards_home.high == 52
+    assert few.score.low == 0
+    assert 0 < few.cards_home.value < 52
+    narrow = results_table([made("a", [True, False, True], codes=CODES[:3])], narrow=True)
+    assert "[0.0, 52.0]" in " ".join(narrow[1])
+
+
 class TestReport:
     @pytest.fixture(autouse=True)
     def _needs_matplotlib(self) -> None:
@@ -247,14 +304,47 @@ class TestReport:
         assert "| 30.0 % [" in text  # of those that can be won
         regret = np.mean([120 - length for length in TestLabels.LABELS.length if length])
         assert f"| {regret:.1f} [" in text
-        assert "weak lost 21: `MS-C4-50040`, `MS-C4-50039`, `MS-C4-50038`, `MS-C4-50036`" in text
-        assert r"<strong> & sure\|" in text
+        assert "Lost by weak, 21: `MS-C4-50040`, `MS-C4-50039`, `MS-C4-50038`, `MS-C4-50036`" in text
+        assert r"&lt;strong&gt; &amp; sure\|" in text
 
     def test_the_same_runs_make_the_same_report(self, tmp_path: Path) -> None:
         for folder in ("a", "b"):
             write_report(self.runs(), tmp_path / folder)
         for file in (tmp_path / "a").iterdir():
             assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes(), file.name
+
+    def test_hostile_names(self, tmp_path: Path) -> None:
+        """The names that broke it: markup of matplotlib, HTML, Markdown, rich, and what a terminal obeys."""
+        names = ["_mine", r"$\frac$", HOSTILE, "# a\n* b", "`x` [a](javascript:alert(1))"]
+        runs = [made(name, np.arange(N) < 5 * i, labels=TestLabels.LABELS) for i, name in enumerate(names)]
+        markdown, html = write_report(runs, tmp_path)
+        links = Links()
+        links.feed(html.read_text())
+        assert not {"script", "i"} & links.tags
+        assert all(source.startswith("data:image/svg+xml") for source in links.sources)
+        text = markdown.read_text()
+        assert "<" not in text
+        assert "](javascript" not in text
+        assert all(line.isprintable() for line in (text + html.read_text()).splitlines())
+        # Each name is a text of the legend, that with the underscore too.
+        svg = (tmp_path / "cards-home.svg").read_text()
+        assert svg.count("<!-- ") - len(re.findall("<!-- [0-9]", svg)) >= len(names)
+        assert "<!-- _mine -->" in svg
+
+    def test_lost_games_are_linked(self, tmp_path: Path) -> None:
+        deals = load("c4-test-100")[:8]
+        kept = evaluate("greedy", deals, moves=True)
+        plain = evaluate("random", deals, record=tmp_path / "lost", record_games="losses")
+        recorded = {"random": tmp_path / "lost"}
+        markdown, html = write_report([kept, plain], tmp_path / "report", recorded)
+        for name in ("greedy", "random"):
+            page = tmp_path / "report" / f"lost-{name}.html"
+            lost = [row.code for row in (kept if name == "greedy" else plain).games if not row.won]
+            assert lost
+            assert all(code in page.read_text() for code in lost)
+            assert f"([watch them]({page.name}))" in markdown.read_text()
+            assert f'<a href="{page.name}">' in html.read_text()
+        assert "watch" not in write_report([plain], tmp_path / "other")[0].read_text()
 
     def test_one_run_without_labels(self, tmp_path: Path) -> None:
         text = write_report([made("alone", [False] * N)], tmp_path)[0].read_text()
@@ -269,7 +359,8 @@ class TestReport:
             run.save(files[-1])
         compare_files(files, as_markdown=True)
         out = capsys.readouterr().out
-        assert "| a | b | 10 | 0 | 25.0 % [" in out
+        assert "first less second, percentage points" in out
+        assert "| a | b | 10 | 0 | 25.0 [" in out
         assert "| 0.002 |" in out
         compare_files(files, output=tmp_path / "report")
         assert (tmp_path / "report" / "report.html").is_file()

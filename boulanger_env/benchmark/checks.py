@@ -48,7 +48,7 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     # A card from a cell onto a column went into the cell before, and what is stuck has a card in every cell.
     least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == "stuck" else 0)
     most_home = {"won": N_CARDS, "stuck": N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
-    limit = rules.max_episode_steps
+    limit = rules.most_steps
     must = (
         (
             row.outcome in OUTCOMES[1:],

@@ -14,6 +14,7 @@ from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay.recording import Games, check_games
+from boulanger_env.shown import LONGEST_NAME, in_markdown, printable
 
 from .compare import compare
 from .distributed import Recipe, evaluate_on
@@ -44,6 +45,7 @@ def bench(
     workers: int | None = None,
     record: str | os.PathLike[str] | None = None,
     record_games: Games = "losses",
+    moves: bool = False,
     threads: int = 1,
     as_markdown: bool = False,
     color: bool | None = None,
@@ -63,6 +65,7 @@ def bench(
         workers: the most tasks on Ray at a time.
         record: a folder for replays of the games, which gets a folder ``NAME`` for each agent.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
+        moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
         threads: of PyTorch, where it plays, but not on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
@@ -100,7 +103,7 @@ def bench(
     stems = [file_stem(name) for name in names]
     files = [None if output is None else Path(output, f"{stem}.jsonl") for stem in stems]
     records = [None if record is None else Path(record, stem) for stem in stems]
-    headers = [header_of(policy, deal_set, seeds, settings) for policy in policies]
+    headers = [header_of(policy, deal_set, seeds, settings, moves) for policy in policies]
     # What would end the last agent's run ends the command before the first one's.
     if output is not None:
         Path(output).mkdir(parents=True, exist_ok=True)
@@ -117,7 +120,9 @@ def bench(
         for recipe, policy, file, folder in zip(recipes, policies, files, records, strict=True):
             progress = start(policy.name, len(deal_set) * len(seeds))
             if pool is not None and file is not None:
-                run = evaluate_on(pool, recipe, deal_set, file, seed=seeds, progress=progress, **settings)
+                run = evaluate_on(
+                    pool, recipe, deal_set, file, seed=seeds, progress=progress, moves=moves, **settings
+                )
             else:
                 run = evaluate(
                     policy,
@@ -127,15 +132,17 @@ def bench(
                     file=file,
                     record=folder,
                     record_games=record_games,
+                    moves=moves,
                     **settings,
                 )
             results.append(run)
     if as_markdown:
-        _print(f"{markdown(results)}\n{caption(results)}\n")
+        _print(f"{markdown(results)}\nDeals: {in_markdown(caption(results))}\n")
     else:
         _print_rich([rich_table(results)], color)
     if output is not None:
-        pages = write_report(results, Path(output))
+        recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
+        pages = write_report(results, Path(output), recorded)
         _print(f"The report is {pages[0]}, the same as a page {pages[1]}\n")
     return results
 
@@ -162,7 +169,7 @@ def compare_files(
     results = [Results.load(file) for file in files]
     pairs: Table = comparison_table(compare(results))
     if as_markdown:
-        _print(f"{markdown(results)}\n{caption(results)}\n\n{markdown_table(pairs, 2)}")
+        _print(f"{markdown(results)}\nDeals: {in_markdown(caption(results))}\n\n{markdown_table(pairs, 2)}")
     else:
         _print_rich([rich_table(results), as_rich(pairs, "Paired by deal: McNemar's exact test", 2)], color)
     if output is not None:
@@ -268,7 +275,7 @@ def _progress() -> Iterator[Report]:
     with rich_progress.Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar:
 
         def start(name: str, total: int) -> Progress:
-            task = bar.add_task(name, total=total)
+            task = bar.add_task(printable(name, LONGEST_NAME), total=total)
             return lambda done, _: bar.update(task, completed=done)
 
         yield start

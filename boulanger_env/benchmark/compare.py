@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.shown import LONGEST_NAME, printable
 
 from .results import Results
 from .statistics import Estimate, bootstrap, holm, mcnemar, mean_of
@@ -41,14 +42,15 @@ def compare(results: Sequence[Results]) -> list[Comparison]:
     if len(results) < 2:
         raise BoulangerError(f"a comparison needs at least two runs, not {len(results)}")
     check_same_deals(results)
-    counts = {run.policy: len(run.seeds) for run in results}
-    if len(set(counts.values())) > 1:
-        told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    counts = [len(run.seeds) for run in results]
+    if len(set(counts)) > 1:
+        told = ", ".join(f"{printable(run.policy, LONGEST_NAME)} {len(run.seeds)}" for run in results)
         raise BoulangerError(
             f"the runs have different numbers of seeds ({told}): a deal that is played more often has more chances to "
             "be won, so give each as many seeds"
         )
-    pairs = [_compared(a, b) for a, b in combinations(results, 2)]
+    named = zip(run_names(results), results, strict=True)
+    pairs = [_compared(*a, *b) for a, b in combinations(named, 2)]
     return [
         pair._replace(p_holm=p) for pair, p in zip(pairs, holm([pair.p_value for pair in pairs]), strict=True)
     ]
@@ -58,7 +60,7 @@ def check_same_deals(results: Sequence[Results]) -> None:
     """Refuse results that do not belong together.
 
     Raises:
-        BoulangerError: results on different deals, two under one name, or none.
+        BoulangerError: results on different deals, or none.
     """
     if not results:
         raise BoulangerError("there are no results to put into a table")
@@ -71,14 +73,46 @@ def check_same_deals(results: Sequence[Results]) -> None:
             )
 
 
-def _compared(a: Results, b: Results) -> Comparison:
+def run_names(results: Sequence[Results]) -> list[str]:
+    """What each run is called in a table: its policy's name, and where several have one name, what tells them apart.
+
+    Raises:
+        BoulangerError: two of the runs are the same.
+    """
+    names = []
+    for run in results:
+        namesakes = [_facts(other) for other in results if other.policy == run.policy]
+        mine = _facts(run)
+        if namesakes.count(mine) > 1:
+            raise BoulangerError(
+                f"two of the runs are of {printable(run.policy, LONGEST_NAME)} with the same seeds and settings: give "
+                "each run once"
+            )
+        different = [key for key in mine if any(other.get(key) != mine[key] for other in namesakes)]
+        told = f" ({', '.join(f'{key}={mine[key]}' for key in different)})" if different else ""
+        names.append(printable(run.policy, LONGEST_NAME) + printable(told, LONGEST_NAME))
+    return names
+
+
+def _facts(run: Results) -> dict[str, Any]:
+    """What a run of a policy depends on, by name."""
+    seeds = ", ".join(map(str, run.seeds))
+    return {
+        **run.settings,
+        **run.details,
+        "version": run.version,
+        "seeds" if len(run.seeds) > 1 else "seed": seeds,
+    }
+
+
+def _compared(first: str, a: Results, second: str, b: Results) -> Comparison:
     won = a.column("won").mean(1) - b.column("won").mean(1)
     home = a.column("cards_home").mean(1) - b.column("cards_home").mean(1)
     better, worse = int((won > 0).sum()), int((won < 0).sum())
     p_value = mcnemar(better, worse)
     return Comparison(
-        first=a.policy,
-        second=b.policy,
+        first=first,
+        second=second,
         better=better,
         worse=worse,
         win_rate=bootstrap(won, mean_of),

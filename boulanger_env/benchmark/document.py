@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.files import write_text
+from boulanger_env.game.game import Game
+from boulanger_env.render.html import episode, render_html
+from boulanger_env.replay import Replay
+from boulanger_env.replay.recording import file_name
+from boulanger_env.shown import LONGEST_NAME, printable
+
 from . import plots
-from .compare import compare
+from .action_text import decode
+from .compare import compare, run_names
 from .difficulty import by_difficulty, from_the_easiest
-from .page import Block, Heading, Items, Picture, Rows, Text, write_html, write_markdown
+from .naming import file_stem
+from .page import Block, Code, Heading, Items, Line, Link, Picture, Rows, Text, write_html, write_markdown
 from .report import Table, caption, comparison_table, results_table
 from .results import Results
 
+_LONGEST = 400  # characters of what a run depends on
 _LOSSES = 10  # lost deals that are named for each run
 
 _HOW_TO_READ = (
-    "Square brackets hold 95 % intervals: Wilson's for shares of deals, Student's t for means, the percentile "
-    "bootstrap over deals for the median, the IQM and the differences. With several seeds a deal still counts once.",
+    "Square brackets hold 95 % intervals: Wilson's for shares of deals, Student's t for means (cut off at what is "
+    "possible, such as 0 and 52 cards home), the percentile bootstrap over deals for the median, the IQM and the "
+    "differences. With several seeds a deal still counts once.",
+    "A difference in percentage points is that of two win rates: 30 % is 10 percentage points more than 20 %.",
     "IQM is the interquartile mean of cards home: the mean of the games without the lowest and the highest quarter.",
     "Moves are those of the games won, a group of cards as one. Regret is how many more they are than in a proven "
     "shortest solution.",
@@ -30,12 +44,18 @@ _HOW_TO_READ = (
 )
 
 
-def write_report(results: Sequence[Results], folder: Path) -> list[Path]:
+def write_report(
+    results: Sequence[Results], folder: Path, recorded: Mapping[str, Path] = MappingProxyType({})
+) -> list[Path]:
     """Write ``report.md`` with its pictures, and ``report.html``, a page with everything in it.
+
+    The lost games that it names are linked to pages that play them, where their moves are known: from runs that kept
+    them (``evaluate(..., moves=True)``), or from recorded replays.
 
     Args:
         results: runs on the same deals. They are compared with each other if they have as many seeds each.
         folder: made if it is not there.
+        recorded: the folder of each policy's replays, as ``evaluate(..., record=)`` wrote it.
 
     Returns:
         The two reports.
@@ -44,21 +64,26 @@ def write_report(results: Sequence[Results], folder: Path) -> list[Path]:
         BoulangerError: results on different deals, or none; or a library is missing.
         OSError: a file cannot be written.
     """
-    blocks = report(results)
     folder.mkdir(parents=True, exist_ok=True)
+    blocks = report(results, _write_replays(results, folder, recorded))
     files = [folder / "report.md", folder / "report.html"]
     write_markdown(files[0], blocks)
     write_html(files[1], f"Benchmark: {results[0].deals}", blocks)
     return files
 
 
-def report(results: Sequence[Results]) -> list[Block]:
-    """The blocks of the report."""
+def report(results: Sequence[Results], pages: Sequence[str | None] = ()) -> list[Block]:
+    """The blocks of the report.
+
+    Args:
+        results: as in ``write_report``.
+        pages: the file of each run's lost games, or None.
+    """
     table = results_table(results)
     first = results[0]
     blocks: list[Block] = [
         Heading(f"Benchmark: {first.deals}", 1),
-        Text(f"{caption(results)}. {_known(first)}"),
+        Text((f"Deals: {caption(results)}. {_known(first)}",)),
         Rows(table),
         Picture(
             "cards-home", "share of games with at least so many cards home", plots.cards_home_curve(results)
@@ -79,10 +104,10 @@ def report(results: Sequence[Results]) -> list[Block]:
             Picture("differences", "paired differences in win rate", plots.paired_differences(pairs)),
         ]
     blocks += [Heading("Runs"), Rows(_runs_table(results), 4)]
-    losses = _losses(results)
+    losses = _losses(results, pages or [None] * len(results))
     if losses:
         blocks += [Heading("Deals that were lost and can be won, the easiest first"), Items(losses)]
-    return [*blocks, Heading("How to read this"), Items(_HOW_TO_READ)]
+    return [*blocks, Heading("How to read this"), Items(tuple((text,) for text in _HOW_TO_READ))]
 
 
 def _known(run: Results) -> str:
@@ -94,36 +119,73 @@ def _known(run: Results) -> str:
 def _difficulty_table(results: Sequence[Results]) -> Table:
     graded = [by_difficulty(run) for run in results]
     rows = [["policy", *(f"{low} to {high} moves" for low, high in (g.length for g in graded[0]))]]
-    for run, grades in zip(results, graded, strict=True):
-        rows.append([run.policy, *(f"{100 * grade.win_rate.value:.1f} %" for grade in grades)])
+    for name, grades in zip(run_names(results), graded, strict=True):
+        rows.append([name, *(f"{100 * grade.win_rate.value:.1f} %" for grade in grades)])
     return rows
 
 
 def _runs_table(results: Sequence[Results]) -> Table:
     rows = [["policy", "seeds", "settings", "version", "seconds", "games/s", "actions/s"]]
-    for run in results:
+    for name, run in zip(run_names(results), results, strict=True):
         rates = (run.seconds or None, run.games_per_second, run.steps_per_second)
         rows.append(
             [
-                run.policy,
-                ", ".join(map(str, run.seeds)),
-                json.dumps({**run.settings, **run.details}),
-                run.version,
+                name,
+                printable(", ".join(map(str, run.seeds)), _LONGEST),
+                printable(json.dumps({**run.settings, **run.details}, ensure_ascii=False), _LONGEST),
+                printable(run.version, LONGEST_NAME),
                 *("-" if rate is None else f"{rate:,.1f}" for rate in rates),
             ]
         )
     return rows
 
 
-def _losses(results: Sequence[Results]) -> tuple[str, ...]:
+def _lost(run: Results) -> list[int]:
+    """The places of the deals that can be won and were lost with every seed, the easiest first."""
+    if run.labels is None:
+        return []
+    won: NDArray[np.bool_] = np.asarray(run.column("won").any(1))
+    return [place for place in from_the_easiest(run.labels).tolist() if not won[place]]
+
+
+def _losses(results: Sequence[Results], pages: Sequence[str | None]) -> tuple[Line, ...]:
     """For each run the easiest deals that it lost although they can be won."""
-    items = []
-    for run in results:
-        if run.labels is None:
-            return ()
-        won: NDArray[np.bool_] = np.asarray(run.column("won").any(1))
-        lost = [place for place in from_the_easiest(run.labels) if not won[place]]
-        if lost:
-            codes = ", ".join(f"`{run.codes[place]}`" for place in lost[:_LOSSES])
-            items.append(f"{run.policy} lost {len(lost)}: {codes}{', ...' if len(lost) > _LOSSES else ''}")
+    items: list[Line] = []
+    for name, run, page in zip(run_names(results), results, pages, strict=True):
+        lost = _lost(run)
+        if not lost:
+            continue
+        line: list[str | Code | Link] = [f"Lost by {name}, {len(lost)}: "]
+        for place in lost[:_LOSSES]:
+            line += [Code(run.codes[place]), ", "]
+        line[-1:] = [", ..."] if len(lost) > _LOSSES else []
+        items.append((*line, " (", Link("watch them", page), ")") if page else tuple(line))
     return tuple(items)
+
+
+def _write_replays(
+    results: Sequence[Results], folder: Path, recorded: Mapping[str, Path]
+) -> list[str | None]:
+    """Write a page that plays the lost games which the report names, for each run that has them."""
+    pages: list[str | None] = []
+    for name, run in zip(run_names(results), results, strict=True):
+        shown = [_episode(run, place, recorded.get(run.policy)) for place in _lost(run)[:_LOSSES]]
+        episodes = [episode for episode in shown if episode is not None]
+        pages.append(f"lost-{file_stem(name)}.html" if episodes else None)
+        if episodes:
+            write_text(folder / f"lost-{file_stem(name)}.html", render_html(episodes, f"Lost by {name}"))
+    return pages
+
+
+def _episode(run: Results, place: int, recorded: Path | None) -> dict[str, Any] | None:
+    """A lost game for the player; None if its moves are not known."""
+    row = run.games[place]
+    if run.moves:
+        start = Game.from_code(row.code)
+        return episode(
+            start, decode(row.actions).tolist(), outcome=row.outcome, agent=run.policy, solvable=True
+        )
+    if recorded is None:
+        return None
+    file = recorded / (f"seed-{row.seed}" if len(run.seeds) > 1 else "") / file_name(place, row.code)
+    return Replay.load(file).to_episode(solvable=True) if file.is_file() else None

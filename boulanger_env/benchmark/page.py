@@ -7,8 +7,10 @@ import html
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from boulanger_env.files import write_text
+from boulanger_env.shown import in_markdown, printable
 
 from .report import Table, markdown_table
 
@@ -20,10 +22,27 @@ class Heading(NamedTuple):
     level: int = 2
 
 
+class Code(NamedTuple):
+    """Letters of a fixed width within a line."""
+
+    text: str
+
+
+class Link(NamedTuple):
+    """A link within a line, to a file beside the report."""
+
+    text: str
+    file: str
+
+
+Line = tuple[str | Code | Link, ...]
+"""Texts are shown as they are. The first must not come from a file or a name: Markdown has marks for a line's start."""
+
+
 class Text(NamedTuple):
     """A paragraph."""
 
-    text: str
+    line: Line
 
 
 class Rows(NamedTuple):
@@ -36,7 +55,7 @@ class Rows(NamedTuple):
 class Items(NamedTuple):
     """A list."""
 
-    items: tuple[str, ...]
+    items: tuple[Line, ...]
 
 
 class Picture(NamedTuple):
@@ -49,14 +68,29 @@ class Picture(NamedTuple):
 
 Block = Heading | Text | Rows | Items | Picture
 
+# In the dark, pictures are turned about: their white becomes the page's colour, their hues stay.
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-table { display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid #ddd; padding: 0.3rem 0.7rem; text-align: right; white-space: nowrap; }
-th.text, td.text { text-align: left; }
-img { max-width: 100%; height: auto; background: #fff; }
-code { background: #f2f2f2; padding: 0 0.2rem; }
+:root { color-scheme: light dark; --page: #fff; --text: #1c1c1c; --line: #ddd; --shade: #f2f2f2; --link: #0645ad; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #1f1f1f; --text: #e4e4e4; --line: #444; --shade: #303030; --link: #8ab4f8; }
+  img { filter: invert(0.878) hue-rotate(180deg); }
+}
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
+body { color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+a { color: var(--link); }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.7rem; text-align: right; white-space: nowrap; }
+th { vertical-align: bottom; white-space: normal; min-width: 4rem; }
+th.text, td.text { text-align: left; white-space: normal; min-width: 6rem; max-width: 24rem; }
+th:first-child, td:first-child { position: sticky; left: 0; background: var(--page); }
+.wide { overflow-x: auto; margin: 1rem 0; }
+img { max-width: 100%; height: auto; }
+code { background: var(--shade); padding: 0 0.2rem; }
+@media (max-width: 40rem) {
+  body { font-size: 15px; }
+  th, td { padding: 0.3rem 0.4rem; }
+  th.text, td.text { max-width: 30vw; }
+}
 """
 
 
@@ -65,11 +99,11 @@ def write_markdown(path: Path, blocks: Iterable[Block]) -> None:
     parts = []
     for block in blocks:
         if isinstance(block, Heading):
-            parts.append(f"{'#' * block.level} {block.text}\n")
+            parts.append(f"{'#' * block.level} {in_markdown(block.text)}\n")
         elif isinstance(block, Text):
-            parts.append(f"{block.text}\n")
+            parts.append(f"{_line_in_markdown(block.line)}\n")
         elif isinstance(block, Items):
-            parts.append("".join(f"* {item}\n" for item in block.items))
+            parts.append("".join(f"* {_line_in_markdown(item)}\n" for item in block.items))
         elif isinstance(block, Rows):
             parts.append(markdown_table(block.rows, block.text_columns))
         else:
@@ -84,34 +118,55 @@ def write_html(path: Path, title: str, blocks: Iterable[Block]) -> None:
     write_text(
         path,
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{html.escape(title)}</title>\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{_shown(title)}</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n",
     )
 
 
 def _html(block: Block) -> str:
     if isinstance(block, Heading):
-        return f"<h{block.level}>{html.escape(block.text)}</h{block.level}>"
+        return f"<h{block.level}>{_shown(block.text)}</h{block.level}>"
     if isinstance(block, Text):
-        return f"<p>{_inline(block.text)}</p>"
+        return f"<p>{_line_in_html(block.line)}</p>"
     if isinstance(block, Items):
-        return f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in block.items)}</ul>"
+        return f"<ul>{''.join(f'<li>{_line_in_html(item)}</li>' for item in block.items)}</ul>"
     if isinstance(block, Rows):
         lines = []
         for i, row in enumerate(block.rows):
             kind = "td" if i else "th"
             cells = (
-                f"<{kind}{' class=text' if j < block.text_columns else ''}>{html.escape(cell)}</{kind}>"
+                f"<{kind}{' class=text' if j < block.text_columns else ''}>{_shown(cell)}</{kind}>"
                 for j, cell in enumerate(row)
             )
             lines.append(f"<tr>{''.join(cells)}</tr>")
-        return "<table>\n" + "\n".join(lines) + "\n</table>"
+        # What scrolls can be reached by keys.
+        return '<div class="wide" tabindex="0"><table>\n' + "\n".join(lines) + "\n</table></div>"
     # As an image of its own, so that the names inside two pictures cannot meet.
     data = base64.b64encode(block.svg.encode()).decode()
-    return f'<p><img alt="{html.escape(block.shows)}" src="data:image/svg+xml;base64,{data}"></p>'
+    return f'<p><img alt="{_shown(block.shows)}" src="data:image/svg+xml;base64,{data}"></p>'
 
 
-def _inline(text: str) -> str:
-    """Text with `code` in it."""
-    parts = html.escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
+def _shown(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def _line_in_html(line: Line) -> str:
+    return "".join(
+        _shown(part)
+        if isinstance(part, str)
+        else f"<code>{_shown(part.text)}</code>"
+        if isinstance(part, Code)
+        else f'<a href="{html.escape(quote(part.file))}">{_shown(part.text)}</a>'
+        for part in line
+    )
+
+
+def _line_in_markdown(line: Line) -> str:
+    return "".join(
+        in_markdown(part)
+        if isinstance(part, str)
+        else f"`{printable(part.text)}`"
+        if isinstance(part, Code)
+        else f"[{in_markdown(part.text)}]({quote(part.file)})"
+        for part in line
+    )

@@ -11,39 +11,46 @@ import numpy as np
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.errors import BoulangerError
 
-from .compare import Comparison
+from .compare import Comparison, run_names
 from .difficulty import by_difficulty
 from .results import Results
+
+_PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+"""Of a text that is no formula, whatever is in it."""
 
 
 def cards_home_curve(results: Sequence[Results]) -> str:
     """For each run, the share of games that brought at least so many cards home; at 52 it is the win rate."""
     figure, axes = _figure()
     counts = np.arange(N_CARDS + 1)
+    lines = []
     for run in results:
         home = run.column("cards_home").reshape(-1)
-        axes.step(counts, 100 * (home[:, None] >= counts).mean(0), where="mid", label=run.policy)
+        lines += axes.step(counts, 100 * (home[:, None] >= counts).mean(0), where="mid")
     axes.set(
         xlabel="cards home, at least", ylabel="games, %", xlim=(0, N_CARDS), ylim=(0, 100), title="Cards home"
     )
-    axes.legend(frameon=False)
+    _legend(axes, lines, run_names(results))
     return _svg(figure)
 
 
 def win_rate_by_difficulty(results: Sequence[Results]) -> str | None:
     """Win rates by the grade of the deals, with their intervals; None where the difficulty is not known."""
-    graded = [(run.policy, by_difficulty(run)) for run in results]
-    if not all(grades for _, grades in graded):
+    graded = [by_difficulty(run) for run in results]
+    if not all(graded):
         return None
     figure, axes = _figure()
-    for i, (name, grades) in enumerate(graded):
+    marks = []
+    for i, grades in enumerate(graded):
         value, low, high = (
             100 * np.array(numbers, float) for numbers in zip(*(g.win_rate for g in grades), strict=True)
         )
         x = np.arange(len(grades)) + 0.06 * (i - (len(graded) - 1) / 2)
-        axes.errorbar(x, value, (value - low, high - value), marker="o", markersize=4, capsize=2, label=name)
+        marks.append(
+            axes.errorbar(x, value, (value - low, high - value), marker="o", markersize=4, capsize=2)
+        )
     axes.set_xticks(
-        range(len(graded[0][1])), [f"{low} to {high}" for low, high in (g.length for g in graded[0][1])]
+        range(len(graded[0])), [f"{low} to {high}" for low, high in (g.length for g in graded[0])]
     )
     axes.set(
         xlabel="moves of the shortest solution (equally many deals in each grade)",
@@ -51,7 +58,7 @@ def win_rate_by_difficulty(results: Sequence[Results]) -> str | None:
         ylim=(0, 103),
         title="Win rate by difficulty, deals that can be won",
     )
-    axes.legend(frameon=False)
+    _legend(axes, marks, run_names(results))
     return _svg(figure)
 
 
@@ -63,7 +70,9 @@ def paired_differences(comparisons: Sequence[Comparison]) -> str:
         axes.errorbar(value, y, xerr=[[value - low], [high - value]], marker="o", capsize=3, color="C0")
     axes.axvline(0, color="0.5", linewidth=1)
     axes.set_yticks(
-        range(len(comparisons)), [f"{pair.first} less {pair.second}" for pair in reversed(comparisons)]
+        range(len(comparisons)),
+        [f"{pair.first} less {pair.second}" for pair in reversed(comparisons)],
+        **_PLAIN,
     )
     axes.set(
         xlabel="difference in deals won, percentage points",
@@ -71,6 +80,13 @@ def paired_differences(comparisons: Sequence[Comparison]) -> str:
         title="Paired differences, same deals",
     )
     return _svg(figure)
+
+
+def _legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """A legend of names as they are: given as labels, those that begin with _ would be left out."""
+    legend = axes.legend(handles, [str(i) for i in range(len(names))], frameon=False)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set(text=name, **_PLAIN)
 
 
 def _figure(height: float = 4.2) -> tuple[Any, Any]:

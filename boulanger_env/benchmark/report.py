@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.shown import in_markdown, printable
 
-from .compare import Comparison, check_same_deals
+from .compare import Comparison, check_same_deals, run_names
 from .model_files import SETTINGS
 from .results import Results, Summary
 from .statistics import Estimate
@@ -55,8 +56,8 @@ def results_table(results: Sequence[Results], *, narrow: bool = False) -> Table:
         if (column.narrow or not narrow) and any(column.get(run.summary) is not None for run in results)
     ]
     rows = [["policy", *(column.heading for column in chosen)]]
-    for run in results:
-        rows.append([run.policy, *(shown(column.get(run.summary), column.percent) for column in chosen)])
+    for name, run in zip(run_names(results), results, strict=True):
+        rows.append([name, *(shown(column.get(run.summary), column.percent) for column in chosen)])
     return rows
 
 
@@ -68,8 +69,8 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
             "second",
             "won only by first",
             "only by second",
-            "won, first less second",
-            "cards home",
+            "won, first less second, percentage points",
+            "cards home, first less second",
             "p",
         ]
     ]
@@ -82,7 +83,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
                 pair.second,
                 str(pair.better),
                 str(pair.worse),
-                _with_bounds(pair.win_rate, True),
+                _with_bounds(Estimate(*(None if x is None else 100 * x for x in pair.win_rate))),  # type: ignore[arg-type]
                 _with_bounds(pair.cards_home),
                 *map(p_text, [pair.p_value, pair.p_holm][: min(2, len(comparisons))]),
             ]
@@ -92,7 +93,12 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
 
 def markdown_table(rows: Table, text_columns: int = 1) -> str:
     """Rows as a Markdown table, with the first columns to the left and the others, numbers, to the right."""
-    lines = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    return markdown_rows([[in_markdown(cell) for cell in row] for row in rows], text_columns)
+
+
+def markdown_rows(rows: Table, text_columns: int = 1) -> str:
+    """The same of cells that are Markdown already."""
+    lines = list(rows)
     lines.insert(1, ["---" if i < text_columns else "---:" for i in range(len(rows[0]))])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -123,28 +129,30 @@ def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
     """
     try:
         from rich import box
-        from rich.markup import escape
         from rich.table import Table as RichTable
+        from rich.text import Text
     except ModuleNotFoundError:
         raise BoulangerError(
             'a table for the terminal needs rich: pip install "boulanger-env[cli]"'
         ) from None
-    table = RichTable(caption=escape(caption), box=box.SIMPLE)
+    table = RichTable(caption=Text(printable(caption)), box=box.SIMPLE)
     for i, heading in enumerate(rows[0]):
         left = i < text_columns
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+        table.add_column(Text(printable(heading)), justify="left" if left else "right", overflow="fold")
     for row in rows[1:]:
-        table.add_row(*map(escape, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table
 
 
 def caption(results: Sequence[Results]) -> str:
     """What a table of these results shows, in a line: the deals, and the settings if they are not the defaults."""
     first = results[0]
-    shown = f"{first.deals} ({first.fingerprint}), {first.summary.games} games, 95 % intervals"
+    counts = {run.summary.games for run in results}
+    games = f"{min(counts)} games" if len(counts) == 1 else f"{min(counts)} to {max(counts)} games"
+    shown = f"{first.deals} ({first.fingerprint}), {games}, 95 % intervals"
     by_settings: dict[str, list[str]] = {}
-    for run in results:
-        by_settings.setdefault(_settings(run), []).append(run.policy)
+    for name, run in zip(run_names(results), results, strict=True):
+        by_settings.setdefault(_settings(run), []).append(name)
     if len(by_settings) == 1:
         return "; ".join(filter(None, [shown, *by_settings]))
     told = (f"{', '.join(names)}: {text or 'the default settings'}" for text, names in by_settings.items())
@@ -180,8 +188,11 @@ def _with_bounds(value: Estimate | float | None, percent: bool = False) -> str:
 def _with_margin(value: Estimate | float | None, percent: bool = False) -> str:
     if percent or not isinstance(value, Estimate):
         return _with_bounds(value, percent)
-    number, _, high = value
-    return f"{number:.1f}" if high is None else f"{number:.1f} ± {high - number:.1f}"
+    number, low, high = value
+    if low is None or high is None:
+        return f"{number:.1f}"
+    above, below = (f"{distance:.1f}" for distance in (high - number, number - low))
+    return f"{number:.1f} ± {above}" if above == below else _with_bounds(value)
 
 
 def _number(value: float | None) -> str:

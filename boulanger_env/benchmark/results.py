@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.deals.labels import Labels
 from boulanger_env.files import write_text
+from boulanger_env.game.cards import N_CARDS
 
 from . import rows
 from .labels import known_labels
@@ -33,7 +34,8 @@ class Summary(NamedTuple):
     solvable_won: Estimate | None
     """Of the deals that can be won, the share that was, likewise. Needs labels; and so does ``regret``."""
     cards_home: Estimate
-    """Mean over all games, with Student's t interval over deals; so are the next ones, where nothing else is said."""
+    """Mean over all games, with Student's t interval over deals, cut off at 0 and 52; so are the next ones at 0, where
+    nothing else is said."""
     cards_home_median: Estimate
     """With a bootstrap interval, as the next one."""
     cards_home_iqm: Estimate
@@ -116,10 +118,10 @@ class Results:
             wins=int(won.sum()),
             win_rate=share(float(rates.sum()), self.n_deals),
             solvable_won=solvable_won,
-            cards_home=mean(home.mean(1)),
+            cards_home=mean(home.mean(1), 0, N_CARDS),
             cards_home_median=bootstrap(home, median_of),
             cards_home_iqm=bootstrap(home, iqm_of),
-            score=mean(self.column("score").mean(1)),
+            score=mean(self.column("score").mean(1), 0),
             moves=_mean_where(moves, won),
             regret=regret,
             illegal=float(self.column("illegal").mean()),
@@ -207,4 +209,4 @@ def _mean_where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Estimate | N
     deals = chosen.any(1)
     if not deals.any():
         return None
-    return mean((values * chosen)[deals].sum(1) / chosen[deals].sum(1))
+    return mean((values * chosen)[deals].sum(1) / chosen[deals].sum(1), 0)

@@ -61,11 +61,21 @@ def share(successes: float, n: int) -> Estimate:
     return Estimate(p, 0.0 if p == 0 else center - margin, 1.0 if p == 1 else center + margin)
 
 
-def mean(values: Sequence[float] | NDArray[Any]) -> Estimate:
+def mean(
+    values: Sequence[float] | NDArray[Any], lowest: float = -math.inf, highest: float = math.inf
+) -> Estimate:
     """A mean with Student's t interval; one value alone has none.
+
+    Args:
+        values: at least one.
+        lowest: the interval is cut off there: what no mean can be is no part of it, and the rest holds the true mean
+            just as often.
+        highest: likewise.
 
     >>> [round(number, 3) for number in mean([1, 2, 3])]
     [2.0, -0.484, 4.484]
+    >>> [round(number, 3) for number in mean([1, 2, 3], lowest=0)]
+    [2.0, 0, 4.484]
     """
     n = len(values)
     value = math.fsum(values) / n
@@ -73,7 +83,7 @@ def mean(values: Sequence[float] | NDArray[Any]) -> Estimate:
         return Estimate(value, None, None)
     error = math.sqrt(math.fsum((x - value) ** 2 for x in values) / (n - 1) / n)
     margin = float(scipy_stats().t.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
-    return Estimate(value, value - margin, value + margin)
+    return Estimate(value, max(lowest, value - margin), min(highest, value + margin))
 
 
 Statistic = Callable[[NDArray[Any]], NDArray[Any]]

@@ -80,6 +80,10 @@ def bench(
     record_games: Annotated[
         str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
     ] = "losses",
+    moves: Annotated[
+        bool,
+        typer.Option("--moves", help="Keep every game's moves in its line, so that it can be played again."),
+    ] = False,
     threads: Threads = 1,
     markdown: Markdown = False,
     color: Color = None,
@@ -114,6 +118,7 @@ def bench(
             workers=workers,
             record=record,
             record_games=int(record_games) if record_games.isdecimal() else record_games,
+            moves=moves,
             threads=threads,
             as_markdown=markdown,
             color=look_of(False, color).color,

@@ -54,7 +54,7 @@ def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], setting
         settings.illegal_action,
         settings.allow_undo,
         settings.prune,
-        settings.max_episode_steps,
+        settings.most_steps,
         mask,
         ended,
     )

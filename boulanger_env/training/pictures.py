@@ -35,7 +35,8 @@ def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], tit
     axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
     for color, (name, value) in zip(("0.35", "0.6"), baselines.items(), strict=False):
         axes.axhline(value, color=color, linestyle="--", linewidth=1, label=name)
-    axes.set(xlabel="moves played while learning", ylabel="cards home, of 52", title=title)
+    axes.set(xlabel="moves played while learning", ylabel="cards home, of 52")
+    axes.set_title(title, parse_math=False)
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_formatter(EngFormatter())
     axes.grid(alpha=0.3)
