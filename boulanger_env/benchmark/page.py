@@ -75,13 +75,13 @@ _STYLE = """
   :root { --page: #1f1f1f; --text: #e4e4e4; --line: #444; --shade: #303030; --link: #8ab4f8; }
   img { filter: invert(0.878) hue-rotate(180deg); }
 }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
-body { color: var(--text); background: var(--page); overflow-wrap: anywhere; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+body { color: var(--text); background: var(--page); overflow-wrap: break-word; }
 a { color: var(--link); }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.7rem; text-align: right; white-space: nowrap; }
-th { vertical-align: bottom; white-space: normal; min-width: 4rem; }
-th.text, td.text { text-align: left; white-space: normal; min-width: 6rem; max-width: 24rem; }
+table { border-collapse: collapse; font-size: 0.9em; font-variant-numeric: tabular-nums; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.5rem; text-align: right; white-space: nowrap; }
+th { vertical-align: bottom; white-space: normal; }
+th.text, td.text { text-align: left; white-space: normal; max-width: 18rem; }
 th:first-child, td:first-child { position: sticky; left: 0; background: var(--page); }
 .wide { overflow-x: auto; margin: 1rem 0; }
 img { max-width: 100%; height: auto; }
@@ -89,7 +89,7 @@ code { background: var(--shade); padding: 0 0.2rem; }
 @media (max-width: 40rem) {
   body { font-size: 15px; }
   th, td { padding: 0.3rem 0.4rem; }
-  th.text, td.text { max-width: 30vw; }
+  th.text, td.text { max-width: 9rem; }
 }
 """
 
@@ -135,7 +135,10 @@ def _html(block: Block) -> str:
         for i, row in enumerate(block.rows):
             kind = "td" if i else "th"
             cells = (
-                f"<{kind}{' class=text' if j < block.text_columns else ''}>{_shown(cell)}</{kind}>"
+                f"<{kind} class=text>{_shown(cell)}</{kind}>"
+                if j < block.text_columns
+                # An interval goes below its number.
+                else f"<{kind}>{_shown(cell).replace(' [', '<br>[')}</{kind}>"
                 for j, cell in enumerate(row)
             )
             lines.append(f"<tr>{''.join(cells)}</tr>")

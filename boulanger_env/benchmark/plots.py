@@ -84,7 +84,8 @@ def paired_differences(comparisons: Sequence[Comparison]) -> str:
 
 def _legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
     """A legend of names as they are: given as labels, those that begin with _ would be left out."""
-    legend = axes.legend(handles, [str(i) for i in range(len(names))], frameon=False)
+    placeholders = [str(i) for i in range(len(names))]
+    legend = axes.figure.legend(handles, placeholders, loc="outside lower center", ncols=2, frameon=False)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set(text=name, **_PLAIN)
 
