@@ -14,7 +14,7 @@ from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay.recording import Games, check_games
-from boulanger_env.shown import LONGEST_NAME, in_markdown, printable
+from boulanger_env.shown import LONGEST_NAME, printable
 
 from .compare import compare
 from .distributed import Recipe, evaluate_on
@@ -24,7 +24,7 @@ from .label import SHARD, Winnability, as_sample, label
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
 from .recording import claim
-from .report import Table, as_rich, caption, comparison_table, markdown, markdown_table, rich_table
+from .report import Table, as_rich, comparison_table, markdown, markdown_caption, markdown_table, rich_table
 from .results import Results
 from .runs import RunFile
 from .threads import torch_threads
@@ -137,7 +137,7 @@ def bench(
                 )
             results.append(run)
     if as_markdown:
-        _print(f"{markdown(results)}\nDeals: {in_markdown(caption(results))}\n")
+        _print(f"{markdown(results)}\n{markdown_caption(results)}\n")
     else:
         _print_rich([rich_table(results)], color)
     if output is not None:
@@ -169,7 +169,7 @@ def compare_files(
     results = [Results.load(file) for file in files]
     pairs: Table = comparison_table(compare(results))
     if as_markdown:
-        _print(f"{markdown(results)}\nDeals: {in_markdown(caption(results))}\n\n{markdown_table(pairs, 2)}")
+        _print(f"{markdown(results)}\n{markdown_caption(results)}\n\n{markdown_table(pairs, 2)}")
     else:
         _print_rich([rich_table(results), as_rich(pairs, "Paired by deal: McNemar's exact test", 2)], color)
     if output is not None:

@@ -159,6 +159,11 @@ def caption(results: Sequence[Results]) -> str:
     return "; ".join([shown, *told])
 
 
+def markdown_caption(results: Sequence[Results]) -> str:
+    """The same as a paragraph of Markdown."""
+    return f"Deals: {in_markdown(caption(results))}"
+
+
 def _settings(run: Results) -> str:
     """The settings that are not the defaults, but for the observation, and whether a model draws its moves."""
     different = {

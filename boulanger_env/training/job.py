@@ -30,7 +30,13 @@ import torch as th
 
 import boulanger_env
 from boulanger_env.benchmark import Comparison, Results, compare, evaluate
-from boulanger_env.benchmark.report import caption, comparison_table, markdown, markdown_table, p_text
+from boulanger_env.benchmark.report import (
+    comparison_table,
+    markdown,
+    markdown_caption,
+    markdown_table,
+    p_text,
+)
 from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
@@ -109,7 +115,7 @@ def train(
     write_text(folder / "replay.html", page)
     write_text(
         folder / "results.md",
-        f"{markdown(results)}\n{caption(results)}\n\n{markdown_table(comparison_table(pairs), 2)}",
+        f"{markdown(results)}\n{markdown_caption(results)}\n\n{markdown_table(comparison_table(pairs), 2)}",
     )
     title = f"MaskablePPO, {settings.n_cells} cells, {len(validation)} validation deals"
     learning_curve(folder / "learning_curve.png", evaluation.curve, on_validation, title)
