@@ -66,7 +66,6 @@ def test_what_cannot_be_won_and_what_is_not_decided() -> None:
         (("MS-C4-1", "--board", "x"), "give a game code or --board"),
         (("MS-C4-0",), "game code 'MS-C4-0'"),
         (("--board", "nowhere.txt"), "nowhere.txt: No such file"),
-        (("MS-C4-1", "--nodes", "0"), "node_limit is 0"),
         (("MS-C4-1", "--quality", "best"), "quality 'best' is unknown"),
         (("MS-C4-1", "--cells", "2"), "brings its own"),
     ],
@@ -95,3 +94,18 @@ def test_the_time_is_that_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None
     assert found, result.stderr
     assert float(found[1]) < 1000
     assert set(calls) == {"short"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--nodes", "0"), ("--seconds", "0"), ("--seconds", "-1"), ("--seconds", "nan")]
+)
+def test_a_limit_is_named_as_it_was_typed(
+    option: str, value: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["boulanger", "solve", "MS-C4-1", option, value])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"Error: Invalid value for '{option}': ")
+    assert "_limit" not in error

@@ -65,6 +65,11 @@ class TestSample:
         with pytest.raises(BoulangerError, match=message):
             as_sample(source, count)
 
+    @pytest.mark.parametrize("seed", [-1, 2**64, 1.5])
+    def test_bad_seeds(self, seed: Any) -> None:
+        with pytest.raises(BoulangerError, match=r"seed .* must be a whole number"):
+            as_sample("BK1-C4", 3, seed)
+
 
 class TestLabel:
     def test_the_share_is_that_of_the_verdicts(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +86,33 @@ class TestPool:
     def test_an_error_is_the_one_that_was_raised(self) -> None:
         with pytest.raises(BoulangerError, match=r"^7 is refused$"):
             list(OnRay("local", 2).run(refuse, {"a": (7,)}))
+
+
+class TestAddress:
+    @pytest.mark.parametrize("form", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "auto"])
+    @pytest.mark.parametrize("listens", [True, False])
+    def test_one_that_does_not_answer_is_refused_soon(
+        self, form: str, listens: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Ray tries it for minutes."""
+        with socket.socket() as server, socket.socket() as other, socket.socket() as another:
+            server.bind(("127.0.0.1", 0))
+            port = server.getsockname()[1]
+            if listens:  # but accepts nobody: one waits, and for more there is no room
+                server.listen(0)
+                for full in (other, another):
+                    full.setblocking(False)
+                    full.connect_ex(("127.0.0.1", port))
+            monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{port}")
+            started = time.monotonic()
+            with pytest.raises(BoulangerError, match=rf"no Ray cluster at '.*{port}' \(.*\): give host:port"):
+                OnRay(form.format(port))._connect()
+            assert time.monotonic() < started + 10
+
+    @pytest.mark.parametrize("address", ["nowhere.invalid:6379", "localhost:99999", "nonsense"])
+    def test_one_that_is_none(self, address: str) -> None:
+        with pytest.raises(BoulangerError, match=f"no Ray cluster at '{address}'"):
+            OnRay(address)._connect()
 
 
 class TestLabel:

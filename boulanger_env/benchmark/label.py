@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import (
     SCHEMES,
     DealSet,
@@ -91,12 +92,13 @@ def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:
         seed: of random deals, deal ``i`` from ``seed`` and ``i`` alone.
 
     Raises:
-        BoulangerError: it is none of these, or the count is missing, too high or none.
+        BoulangerError: it is none of these, the count is missing, too high or none, or the seed is not one.
 
     >>> as_sample("MS-C4-9", 3).codes(range(1, 3))
     ['MS-C4-10', 'MS-C4-11']
     """
     scheme, _, cells = source.strip().upper().partition("-")
+    seed = checked_seed(seed)
     if count is not None and count < 1:
         raise BoulangerError(f"count {count} leaves no deal: it must be at least 1")
     if scheme in SCHEMES:

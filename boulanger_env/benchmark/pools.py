@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
@@ -14,7 +16,9 @@ from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 RETRIES = 5
 """How often a piece is begun again when the process that works on it dies."""
 
-LOCAL = "local"
+LOCAL, AUTO = "local", "auto"
+_ANSWERS_WITHIN = 3.0  # seconds
+_CLIENT_PORT = 10001  # of ray:// addresses that name none
 
 
 class Pool(Protocol):
@@ -121,15 +125,31 @@ class OnRay:
                 include_dashboard=False,
                 runtime_env={"env_vars": {"PYTHONPATH": paths}},
             )
+        else:
+            _check_answers(self.address)
         try:
             self._ray.init(**options)
         except (ConnectionError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
-            raise BoulangerError(f"there is no Ray cluster at {self.address!r}: {error}") from None
+            raise BoulangerError(f"there is no Ray cluster at {self.address!r} ({error})") from None
 
 
 def as_pool(ray: str | None, workers: int | None) -> Pool:
     """A Ray cluster if an address is given, else processes."""
     return Processes(workers) if ray is None else OnRay(ray, workers)
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address where nothing listens: Ray itself tries it for minutes. Others are left to Ray."""
+    found = os.environ.get("RAY_ADDRESS", AUTO) if address == AUTO else address
+    try:
+        parts = urlsplit(found if "://" in found else f"//{found}")
+        host, port = parts.hostname, parts.port or (_CLIENT_PORT if parts.scheme == "ray" else None)
+        if host and port and parts.scheme in ("", "ray"):
+            socket.create_connection((host, port), _ANSWERS_WITHIN).close()
+    except (OSError, ValueError) as error:
+        raise BoulangerError(
+            f"there is no Ray cluster at {found!r} ({error}): give host:port, ray://host:port, auto or local"
+        ) from None
 
 
 def _died(name: str) -> str:

@@ -14,6 +14,13 @@ from boulanger_env.play import read_board
 UNDECIDED = 3  # the exit code of a search that a limit ended: no error, but no verdict either
 
 
+def _above_zero(number: float | None) -> float | None:
+    # The message is for the option: what it limits has another name in Python.
+    if number is not None and not number > 0:
+        raise typer.BadParameter(f"{number:g} is not a number above 0")
+    return number
+
+
 def solve(
     code: Annotated[
         str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
@@ -23,8 +30,10 @@ def solve(
         int | None, typer.Option(help="With --board, its cells: 4 (the default), 2 or 1.")
     ] = None,
     quality: Annotated[str, typer.Option(help="any, short or shortest (proved to be).")] = "any",
-    nodes: Annotated[int | None, typer.Option(help="The most positions to look at.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="The most time to take.")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="The most positions to look at.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="The most time to take.", callback=_above_zero)
+    ] = None,
     stats: Annotated[
         bool, typer.Option("--stats", help="Print what the search took, on standard error.")
     ] = False,

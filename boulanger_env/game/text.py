@@ -41,7 +41,7 @@ def check_n_cells(n_cells: Any) -> None:
         InvalidBoardError: it is another number, or none.
     """
     if isinstance(n_cells, bool) or not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
-        raise InvalidBoardError(f"n_cells={n_cells!r}: a game has 4, 2 or 1 cells")
+        raise InvalidBoardError(f"a game cannot have {n_cells!r} cells; it must have 4, 2 or 1")
 
 
 def check_position(
