@@ -198,7 +198,7 @@ train(settings, Path(sys.argv[1]), progress_bar=False)
 def test_a_kill_while_a_better_model_is_saved_leaves_the_earlier_one(tmp_path: Path) -> None:
     run = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True)
     assert run.returncode == -signal.SIGKILL, run.stderr
-    assert run.stdout.startswith("        0 moves:")
+    assert run.stdout.count(" cards home on the validation deals") == 1
     assert MaskablePPO.load(tmp_path / "model.zip", device="cpu").num_timesteps == 0
 
 

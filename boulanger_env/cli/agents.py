@@ -18,7 +18,7 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="Moves to play while learning. [default: 400000, some 3 to 5 minutes]",
+            help="Moves to play while learning. [default: 400000, minutes on one core]",
             show_default=False,
         ),
     ] = None,

@@ -75,6 +75,7 @@ def train(
         KeyboardInterrupt: Ctrl-C before the first evaluation, or during the benchmark.
     """
     benchmark_folder = _claimed(folder)
+    say(f"{settings.timesteps:,} moves of training; what comes out goes to {folder}")
     model_file = folder / "model.zip"
     started = time.monotonic()
     model = make_model(settings, make_envs(settings, settings.n_envs))
