@@ -344,6 +344,18 @@ def test_a_time_limit_is_a_keyword_of_the_replay(tmp_path: Path) -> None:
     assert (replay.outcome, replay.settings and replay.settings["max_episode_steps"]) == ("truncated", 2)
 
 
+@pytest.mark.parametrize("limit", [5, -1])
+def test_infos_without_texts_are_recorded_all_the_same(tmp_path: Path, limit: int) -> None:
+    env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=limit, array_infos=True), tmp_path)
+    ends = play(env, 5, episodes=4)
+    for replay, end in zip(loaded(tmp_path), ends, strict=True):
+        assert replay.outcome == ("truncated" if len(replay.actions) == limit else "stuck")
+        assert replay.start.code is not None
+        assert replay.settings is not None
+        assert replay.settings["max_episode_steps"] == (5 if replay.outcome == "truncated" else -1)
+        assert "outcome" not in end
+
+
 def test_an_episode_that_is_left_is_written_without_an_outcome(tmp_path: Path) -> None:
     env = RecordReplay(BoulangerEnv(), tmp_path / "all")
     env.reset(options={"code": "MS-C4-1"})

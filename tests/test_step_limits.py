@@ -146,17 +146,6 @@ def test_render_modes_are_found_before_the_environment_is_made(mode: str) -> Non
     assert len(frame) == 2 if mode == "rgb_array_list" else frame is not None
 
 
-def test_a_limit_is_not_a_keyword_of_a_registered_environment() -> None:
-    # Gymnasium takes it for itself, so that only a hand-made spec can hold it.
-    spec = gym.spec(ID)
-    spec.kwargs = {**spec.kwargs, "max_episode_steps": 3}
-    try:
-        with pytest.raises(TypeError, match="max_episode_steps"):
-            gym.make(spec)
-    finally:
-        spec.kwargs.pop("max_episode_steps")
-
-
 def test_masks_after_a_limit_outside_are_the_positions_own() -> None:
     env = gym.make(ID, max_episode_steps=2)
     _, before = env.reset(seed=1)
