@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,6 +153,82 @@ def test_after_an_interruption_no_thread_works_on(begun: bool) -> None:
     assert len(written) == count
     workers.run(set_done, 4)  # new ones
     workers.stop()
+
+
+@pytest.mark.parametrize("started", [True, False])
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_signal_while_threads_start_leaves_none(
+    number: int, started: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = Workers(5)
+    start, calls = threading.Thread.start, iter(range(1, 100))
+
+    def interrupted(thread: threading.Thread) -> None:
+        last = next(calls) == number
+        if started or not last:
+            start(thread)
+        if last:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workers.run(set_done, 4)
+    monkeypatch.undo()
+    assert threading.active_count() == before
+    workers.run(set_done, 4)  # all of them, new ones
+    assert threading.active_count() == before + 4
+    workers.stop()
+    assert threading.active_count() == before
+
+
+SIGNALS = """
+import gc, os, signal, time
+from boulanger_env.envs.sharing import S_DONE
+from boulanger_env.envs.workers import Workers
+
+def set_done(shared, thread):
+    shared[S_DONE] = 4
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+Workers(2).run(set_done, 4)
+gc.collect()
+time.sleep(0.2)
+before = threads()
+signal.signal(signal.SIGALRM, interrupt)
+for turn in range(200):
+    workers = Workers(9)
+    try:
+        # Again and again: one that comes within a __del__ is passed over by Python.
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 * (1 + turn % 150), 0.1)
+        while True:
+            workers.run(set_done, 4)
+            workers.stop()
+    except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    workers.stop()
+del workers
+gc.collect()
+end = time.monotonic() + 30
+while threads() > before and time.monotonic() < end:
+    time.sleep(0.01)
+print("left:", threads() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").is_dir(), reason="counts the system's threads as Linux shows them"
+)
+def test_real_signals_leave_no_thread() -> None:
+    # In a process of its own: Python's own list of threads does not survive a signal in Thread.start.
+    ended = subprocess.run([sys.executable, "-c", SIGNALS], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "left: 0\n"
 
 
 def set_done(shared: np.ndarray, thread: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -28,7 +30,6 @@ class Worker:
         self.task: Callable[[], Any] | None = None
         self.bell: SimpleQueue[None] = SimpleQueue()
         self.thread = Thread(target=_serve, args=(self,), daemon=True)
-        self.thread.start()
 
     def offer(self, task: Callable[[], Any]) -> None:
         """Have the thread run a task when it is free, unless it is offered another before."""
@@ -51,6 +52,21 @@ def _serve(worker: Worker) -> None:
             return
         task()
         del task  # what it holds must not outlive the call
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Keep signals back that Python acts on: an exception within ``Thread.start`` breaks Python's account of threads."""
+    if not hasattr(signal, "pthread_sigmask"):  # not a Unix
+        yield
+        return
+    acted_on = [number for number in signal.valid_signals() if callable(signal.getsignal(number))]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, acted_on)  # raises for one that came just before
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Workers:
@@ -80,9 +96,9 @@ class Workers:
         if self._process != os.getpid():
             # Threads do not survive a fork: each process has its own.
             self._process, self._workers = os.getpid(), []
-        while len(self._workers) < self._others:
-            self._workers.append(Worker())
         try:
+            if len(self._workers) < self._others:
+                self._start()
             for thread, worker in enumerate(self._workers, 1):
                 worker.offer(partial(step, counters, thread))
             step(counters, 0)
@@ -94,17 +110,26 @@ class Workers:
             raise
         return counters
 
+    def _start(self) -> None:
+        with _signals_later():
+            while len(self._workers) < self._others:
+                # Known before it starts, so that it can be ended whatever happens then.
+                self._workers.append(Worker())
+                self._workers[-1].thread.start()
+
     def stop(self) -> None:
         """End the threads; a later ``run`` starts new ones."""
         for worker in self._dismiss():
-            worker.thread.join()
+            if worker.thread.is_alive():  # it may not have come to start
+                worker.thread.join()
 
     def _dismiss(self) -> list[Worker]:
-        workers = self._workers if self._process == os.getpid() else []
-        for worker in workers:
-            worker.dismiss()
-        self._process = -1
-        return workers
+        """Tell the threads to end, and forget each once it has been told."""
+        dismissed = []
+        while self._workers and self._process == os.getpid():
+            self._workers[-1].dismiss()
+            dismissed.append(self._workers.pop())
+        return dismissed
 
     def __del__(self) -> None:
         self._dismiss()
