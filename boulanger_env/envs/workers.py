@@ -56,7 +56,7 @@ def _serve(worker: Worker) -> None:
 
 @contextmanager
 def _signals_later() -> Iterator[None]:
-    """Keep signals back that Python acts on: an exception within ``Thread.start`` breaks Python's account of threads."""
+    """Keep signals back that Python acts on: an exception in ``Thread.start`` breaks Python's account of threads."""
     if not hasattr(signal, "pthread_sigmask"):  # not a Unix
         yield
         return
