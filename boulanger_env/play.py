@@ -17,7 +17,7 @@ import numpy as np
 
 from boulanger_env import saves
 from boulanger_env.advice import HELP, Advisor, move_of, moves_by_aim
-from boulanger_env.deals import draw_bk1_number, format_code
+from boulanger_env.deals.codes import draw_bk1_number, format_code
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.render import render_ansi

@@ -38,6 +38,7 @@ from boulanger_env.envs.action_maps import (
     tap_mask,
     undo_span,
 )
+from boulanger_env.envs.sampling import as_masks, check_binary
 from boulanger_env.game.cards import card_name
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal
@@ -63,7 +64,7 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
                 f"{type(self).__name__} wraps a Boulanger environment, such as gym.make('Boulanger-C4-v0'), not {base}"
             )
         self._base = base
-        self._width = _width(env)
+        self._inner_width = self._width = _width(env)
         self._mask: Mask = np.zeros(self._width, np.int8)
 
     def _set_actions(self, count: int) -> None:
@@ -100,7 +101,8 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the wrapped environment; the mask is this wrapper's own."""
-        return self._with_mask(*self.env.reset(seed=seed, options=options))
+        with self._base._turn:
+            return self._with_mask(*self.env.reset(seed=seed, options=options))
 
     def step(self, action: Any) -> StepResult:
         """Play one action of this wrapper's action space.
@@ -110,12 +112,19 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
                 ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
             gymnasium.error.ResetNeeded: no episode is being played.
         """
-        observation, reward, terminated, truncated, info = self._play(action_id(action, self._width))
-        observation, info = self._with_mask(observation, info)
-        return observation, reward, terminated, truncated, info
+        with self._base._turn:
+            observation, reward, terminated, truncated, info = self._play(action_id(action, self._width))
+            observation, info = self._with_mask(observation, info)
+            return observation, reward, terminated, truncated, info
 
     def _with_mask(self, observation: Any, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        self._mask = self._own_mask(info[_MASK])
+        mask = as_masks(info[_MASK])
+        if mask.shape != (self._inner_width,):
+            raise BoulangerError(
+                f"info['{_MASK}'] has shape {mask.shape}, but the environment's actions are {self._inner_width}"
+            )
+        check_binary(mask[None], f"info['{_MASK}']")
+        self._mask = self._own_mask(mask.view(np.int8))
         if self._mask_in_observation:
             observation = {**observation, _MASK: self._mask.copy()}
         return observation, {**info, _MASK: self._mask.copy()}
@@ -262,14 +271,15 @@ class AutoFoundation(_MaskWrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the wrapped environment and play the foundation moves that are legal at once."""
-        observation, dealt = self.env.reset(seed=seed, options=options)
-        result = self._send_home((observation, 0.0, False, False, dealt))
-        observation, reward, terminated, truncated, info = result
-        self._ended = result if terminated or truncated else None
-        self._owed = 0.0 if self._ended else float(reward)
-        # An end is told by the first step.
-        untold: dict[str, Any] = {key: dealt[key] for key in ("outcome", "is_success") if key in dealt}
-        return self._with_mask(observation, {**info, **untold})
+        with self._base._turn:
+            observation, dealt = self.env.reset(seed=seed, options=options)
+            result = self._send_home((observation, 0.0, False, False, dealt))
+            observation, reward, terminated, truncated, info = result
+            self._ended = result if terminated or truncated else None
+            self._owed = 0.0 if self._ended else float(reward)
+            # An end is told by the first step.
+            untold: dict[str, Any] = {key: dealt[key] for key in ("outcome", "is_success") if key in dealt}
+            return self._with_mask(observation, {**info, **untold})
 
     def _play(self, action: int) -> StepResult:
         if self._ended is not None:

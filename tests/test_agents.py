@@ -184,8 +184,14 @@ class TestEveryAgent:
             agent(observation, np.zeros(780, np.int8), info)
 
     def test_games_must_fit_their_slots(self, name: str) -> None:
-        for games, slots in (([1, 2], [0]), ([-1], [0]), ([1], [-1])):
-            with pytest.raises(BoulangerError, match="one number from 0 up"):
+        for games, slots, words in (
+            ([1, 2], [0], "2 games do not number 1 slots"),
+            ([-1], [0], "games .* whole numbers from 0"),
+            ([1], [-1], "slots .* whole numbers from 0"),
+            ([1], [2**40], "slots .* to 16777215"),
+            ([1.5], [0], "games .* whole numbers from 0"),
+        ):
+            with pytest.raises(BoulangerError, match=words):
                 make(name).reset(games=games, slots=slots)
 
 

@@ -15,6 +15,7 @@ from gymnasium.error import ResetNeeded
 from boulanger_env import (
     BoulangerEnv,
     BoulangerError,
+    BoulangerVectorEnv,
     Game,
     IllegalMoveError,
     InvalidBoardError,
@@ -298,14 +299,20 @@ def test_a_stuck_game_is_no_start() -> None:
     assert same_future(env, twin)
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "7"])
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True, 2**128, np.arange(2), np.array(7)])
 def test_seeds(seed: Any) -> None:
     env, twin = env_in_play()
-    with pytest.raises(gym.error.Error, match=r"[Ss]eed"):
-        env.reset(seed=seed)
-    with pytest.raises(gym.error.Error, match=r"[Ss]eed"):
-        env.reset(seed=seed, options={"code": "MS-C4-1"})
+    for options in (None, {"code": "MS-C4-1"}):
+        with pytest.raises(BoulangerError, match="seed"):
+            env.reset(seed=seed, options=options)
+    with pytest.raises(BoulangerError, match="seed"):
+        BoulangerVectorEnv(3).reset(seed=seed)
     assert same_future(env, twin)
+
+
+def test_any_integer_is_a_seed() -> None:
+    code = BoulangerEnv().reset(seed=7)[1]["code"]
+    assert BoulangerEnv().reset(seed=np.uint8(7))[1]["code"] == code  # type: ignore[arg-type]
 
 
 def test_no_options_are_fine() -> None:
@@ -340,6 +347,7 @@ BAD_KEYWORDS: list[tuple[str, Any, str]] = [
     ("max_episode_steps", 2.5, "or -1 for no limit"),
     ("max_episode_steps", True, "or -1 for no limit"),
     ("max_episode_steps", 2**63, "or -1 for no limit"),
+    ("max_episode_steps", 10**400, "or -1 for no limit"),
     ("array_infos", 1.5, "False, True"),
     ("render_mode", "text", "'ansi', 'rgb_array', 'human'"),
     ("render_size", (960, 0), "at least"),
@@ -347,6 +355,9 @@ BAD_KEYWORDS: list[tuple[str, Any, str]] = [
     ("reward", {"win": 1j}, "finite number"),
     ("reward", {"win": [1, 2]}, "finite number"),
     ("reward", {"win": 10**400}, "finite number"),
+    ("reward", {"win": float("nan")}, "finite number"),
+    ("reward", {"step": -float("inf")}, "finite number"),
+    ("reward", {"stuck": -1e300}, "finite number"),
 ]
 
 
@@ -356,6 +367,10 @@ def test_keywords(keyword: str, value: Any, words: str) -> None:
         BoulangerEnv(**{keyword: value})
     assert keyword in str(error.value) or keyword == "deals"
     assert "\n" not in str(error.value)
+    # The batch refuses it in the same words, and when it is made.
+    with pytest.raises(BoulangerError) as same:
+        BoulangerVectorEnv(2, **{keyword: value})
+    assert str(same.value) == str(error.value)
 
 
 def test_errors_are_value_errors() -> None:

@@ -17,12 +17,10 @@ from boulanger_env.deals import (
     SCHEMES,
     code_range,
     deal_code,
-    draw_bk1_number,
     format_code,
     parse_code,
-    splitmix64_next,
-    uniform_below,
 )
+from boulanger_env.deals.codes import draw_bk1_number, splitmix64_next, uniform_below
 
 BK1_COLUMNS = {
     (

@@ -55,6 +55,29 @@ def run(
     return done.stdout, done.stderr
 
 
+OUT_OF_BOUNDS = """
+import numpy as np
+from boulanger_env.game.kernels import empty_cells
+try:
+    print(empty_cells(np.zeros(1000, np.uint8)[:10]))
+except IndexError as error:
+    print(error)
+"""
+
+
+def test_bounds_checks_have_files_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)
+    assert run(cache, OUT_OF_BOUNDS) == ("4\n", "")
+    unchecked = kept(cache)
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    for _ in range(2):
+        assert "out of bounds" in run(cache, OUT_OF_BOUNDS)[0]
+    assert len(kept(cache)) == 2 * len(unchecked)
+    monkeypatch.delenv("NUMBA_BOUNDSCHECK")
+    assert run(cache, OUT_OF_BOUNDS) == ("4\n", "")
+
+
 def kept(cache: Path) -> list[Path]:
     return sorted(path for path in cache.rglob("*") if path.is_file())
 

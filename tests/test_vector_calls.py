@@ -200,6 +200,8 @@ def test_masks_as_bools_at_any_time() -> None:
     ("keywords", "words"),
     [
         ({"num_envs": 0}, "num_envs=0 must be a whole number of at least 1"),
+        ({"num_envs": 2**63}, "num_envs=9223372036854775808 must be a whole number of at most 16777216"),
+        ({"num_threads": 10**30, "num_envs": 2}, "num_threads=.*at most 1024"),
         ({"num_envs": 2.0}, "num_envs=2.0"),
         ({"num_envs": True}, "num_envs=True"),
         ({"num_threads": 0}, "num_threads=0"),

@@ -96,8 +96,11 @@ def test_seeds_are_kept_for_the_batch_too() -> None:
     ("seed", "words"),
     [
         ([1, 2], "2 seeds are given for 4"),
-        (-1, "must not be negative"),
-        ([0, 1, -5, 2], "must not be negative"),
+        (-1, "seed=-1 must be a whole number of at least 0"),
+        ([0, 1, -5, 2], "seed of sub-environment 2=-5 must be a whole number of at least 0"),
+        (2**128, "at most"),
+        (np.array(3), "whole number"),
+        ("1234", "whole number"),
     ],
 )
 def test_wrong_seeds(seed: Any, words: str) -> None:

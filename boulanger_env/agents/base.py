@@ -11,6 +11,7 @@ environment); they get some action, which means nothing.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -20,10 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boulanger_env.envs.observations import board_from_observation
+from boulanger_env.envs.sampling import as_masks, check_binary
+from boulanger_env.game.checks import MOST, as_array, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import Board
+from boulanger_env.game.turns import Turn
 
+MOST_SLOTS = 1 << 24
+"""Games in the largest batch that an agent remembers."""
 NO_ACTION = -1
 """What stands for an action where there is none."""
 
@@ -71,7 +77,7 @@ def make(name: str, seed: int = 0, **options: Any) -> Agent:
     factory = AGENTS.get(name) if isinstance(name, str) else None
     if factory is None:
         near = did_you_mean(str(name), AGENTS)
-        raise BoulangerError(f"there is no agent {name!r}{near}: the agents are {', '.join(AGENTS)}")
+        raise BoulangerError(f"there is no agent {shown(name)}{near}: the agents are {', '.join(AGENTS)}")
     known = inspect.signature(factory).parameters
     for option in options:
         if option not in known:
@@ -98,6 +104,7 @@ class BatchAgent(ABC):
     def __init__(self) -> None:
         self._seed = 0
         self._slots = 0
+        self._turn = Turn("agent")
 
     def __call__(self, observation: Any, mask: NDArray[Any], info: Mapping[str, Any]) -> Any:
         """Choose an action.
@@ -111,19 +118,25 @@ class BatchAgent(ABC):
             An int for one mask, int64 ``(n,)`` for a batch.
 
         Raises:
-            BoulangerError: the mask has another shape, or allows nothing.
+            InvalidBoardError: the observation shows something other than positions of the game.
+            BoulangerError: the mask has another shape or other numbers in it, or allows nothing; ``moves`` are not
+                one a game; another thread is using the agent.
         """
-        mask = np.asarray(mask)
+        with self._turn:
+            return self._act(observation, as_masks(mask), info)
+
+    def _act(self, observation: Any, mask: NDArray[np.uint8], info: Mapping[str, Any]) -> Any:
         if mask.ndim not in (1, 2) or mask.shape[-1] not in (N_ACTIONS, N_ACTIONS + 1):
             raise BoulangerError(
                 f"a mask of shape {mask.shape}: agents take ({N_ACTIONS},) or (n, {N_ACTIONS}), one more with undo"
             )
         masks = mask.reshape(-1, mask.shape[-1])
+        check_binary(masks)
         n = len(masks)
+        new = _new_games(info, n)
         if n > self._slots:
             self._grow(n)
             self._slots = n
-        new = np.flatnonzero(np.asarray(info.get("moves", -1)).reshape(-1) == 0)
         actions = self._choose(observation, masks, new)
         if (actions < 0).any():
             which = "the mask" if mask.ndim == 1 else f"mask {int(actions.argmin())}"
@@ -136,8 +149,10 @@ class BatchAgent(ABC):
         Raises:
             BoulangerError: the seed is not a whole number in 0 .. 2**64 - 1.
         """
-        self._seed = checked_seed(seed)
-        self.reset()
+        number = checked_seed(seed)
+        with self._turn:
+            self._seed = number
+            self._slots = 0
 
     def reset(self, games: ArrayLike | None = None, slots: ArrayLike | None = None) -> None:
         """Forget the games in some slots.
@@ -150,22 +165,29 @@ class BatchAgent(ABC):
         Raises:
             BoulangerError: as many games as slots are needed, none of them negative.
         """
-        if slots is None:
-            # What is beyond the slots given is forgotten too: it starts anew when it is next used.
-            self._slots = 0
-            if games is None:
-                return
-            slots = np.arange(np.size(games))
-        where = np.atleast_1d(np.asarray(slots, np.int64))
-        numbers = where if games is None else np.atleast_1d(np.asarray(games, np.int64))
-        if len(where) != len(numbers) or (where < 0).any() or (numbers < 0).any():
+        numbers = None if games is None else _numbers("games", games, MOST)
+        where = None if slots is None else _numbers("slots", slots, MOST_SLOTS - 1)
+        if where is not None and numbers is not None and len(where) != len(numbers):
             raise BoulangerError(
-                f"games {games!r} do not number slots {slots!r}: one number from 0 up for each slot"
+                f"{len(numbers)} games do not number {len(where)} slots: one number for each slot"
             )
-        if len(where) and where.max() >= self._slots:
-            self._grow(int(where.max()) + 1)
-            self._slots = int(where.max()) + 1
-        self._restart(where, numbers.astype(np.uint64))
+        with self._turn:
+            if where is None:
+                # What is beyond the slots given is forgotten too: it starts anew when it is next used.
+                self._slots = 0
+                if numbers is None:
+                    return
+                where = np.arange(len(numbers))
+            if numbers is None:
+                numbers = where
+            if len(where) and where.max() >= self._slots:
+                self._grow(int(where.max()) + 1)
+                self._slots = int(where.max()) + 1
+            self._restart(where, numbers.astype(np.uint64))
+
+    def __copy__(self) -> BatchAgent:
+        # Two agents with the same memory would mix up their games.
+        return copy.deepcopy(self)
 
     @abstractmethod
     def _grow(self, n: int) -> None:
@@ -186,16 +208,36 @@ def checked_seed(seed: Any) -> int:
     Raises:
         BoulangerError: it is not a whole number in 0 .. 2**64 - 1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise BoulangerError(f"seed {seed!r} must be a whole number from 0 to 2**64 - 1")
-    return int(seed)
+    return whole_number("seed", seed, 0, 2**64 - 1)
+
+
+def _new_games(info: Any, n: int) -> NDArray[np.int64]:
+    """The rows of ``n`` in which a game has just begun, as the environment's info says."""
+    if not isinstance(info, Mapping):
+        raise BoulangerError(f"info {shown(info)} is not a dict, as the environment gives it")
+    moves = as_array("info: moves", info.get("moves", -1))
+    if "moves" in info and (moves.dtype.kind not in "biu" or moves.size != n):
+        raise BoulangerError(
+            f"info: moves {shown(info['moves'])} are not whole numbers, one for each of {n} masks"
+        )
+    return np.flatnonzero(moves.reshape(-1) == 0)
+
+
+def _numbers(name: str, values: Any, most: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to ``most``, as int64 ``(m,)``."""
+    given = np.atleast_1d(as_array(name, values))
+    whole = given.ndim == 1 and (not given.size or given.dtype.kind in "iu")
+    if not whole or (given.size and not 0 <= given.min() <= given.max() <= most):
+        raise BoulangerError(f"{name} {shown(values)} are not whole numbers from 0 to {most}")
+    return given.astype(np.int64)
 
 
 def board_rows(observation: Any, n: int) -> Board:
     """The boards of an observation of ``n`` games, uint8 ``(n, BOARD_SIZE)``; one game needs no batch axis.
 
     Raises:
-        BoulangerError: the observation shows another number of games.
+        InvalidBoardError: the observation shows something other than positions of the game.
+        BoulangerError: it shows another number of games.
     """
     boards = board_from_observation(observation)
     boards = boards.reshape(-1, boards.shape[-1])

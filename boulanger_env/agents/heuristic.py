@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.checks import whole_number
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
@@ -21,6 +21,7 @@ from .lookahead import OPEN, home_action, new_tree, play, search
 from .positions import Visited, position_hash
 
 NODES = 300
+MOST_NODES = 1_000_000
 LONGEST_PLAN = 128
 
 
@@ -54,16 +55,14 @@ class HeuristicAgent(BatchAgent):
         nodes: positions whose moves are all tried in one search: the agent's whole budget for a move.
 
     Raises:
-        BoulangerError: ``nodes`` is not a whole number of at least 1.
+        BoulangerError: ``nodes`` is not a whole number of at least 1, or would take more than 4 GB.
     """
 
     name = "heuristic"
 
     def __init__(self, nodes: int = NODES) -> None:
-        if isinstance(nodes, bool) or not isinstance(nodes, (int, np.integer)) or nodes < 1:
-            raise BoulangerError(f"nodes={nodes!r} must be a whole number of at least 1")
         super().__init__()
-        self.nodes = int(nodes)
+        self.nodes = whole_number("nodes", nodes, most=MOST_NODES)
         if nodes != NODES:
             self.name = f"heuristic-{nodes}"
         self._visited = Visited()

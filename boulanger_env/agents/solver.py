@@ -74,7 +74,7 @@ class SolverAgent(BatchAgent):
     def _plan(self, board: Board, plan: dict[bytes, int]) -> None:
         """Write down a solution's positions, each with its move; nothing if there is none."""
         _, counters, history = new_state()
-        game = Game(board.copy(), counters, history)
+        game = Game._wrap(board.copy(), counters, history)
         for move in solve(game, **self._limits).moves:
             plan[game._board.tobytes()] = move.id
             game.push(move)

@@ -17,6 +17,7 @@ from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv
 from boulanger_env.envs.settings import NO_LIMIT
 from boulanger_env.envs.stepping import OUTCOMES, TRUNCATED
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.replay.recording import Games
 
@@ -94,7 +95,7 @@ def evaluate(
     """
     scipy_stats()  # the summary needs it: better to hear that before hours of play
     if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-        raise BoulangerError(f"batch_size={batch_size!r} must be a whole number of at least 1")
+        raise BoulangerError(f"batch_size={shown(batch_size)} must be a whole number of at least 1")
     player = as_policy(policy, name, sample=sample)
     if file is not None and not player.named:
         raise BoulangerError(
@@ -277,7 +278,7 @@ def _act(
     actions = np.asarray(given)
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise BoulangerError(
-            f"policy {player.name} gave {given!r} as the actions of {len(masks)} games: an action is one integer"
+            f"policy {player.name} gave {shown(given)} as the actions of {len(masks)} games: an action is one integer"
         )
     return actions.astype(np.int64)
 

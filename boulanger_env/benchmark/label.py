@@ -14,11 +14,10 @@ from boulanger_env.deals import (
     SCHEMES,
     DealSet,
     as_deal_set,
-    draw_bk1_number,
     format_code,
     parse_code,
-    uniform_below,
 )
+from boulanger_env.deals.codes import draw_bk1_number, uniform_below
 from boulanger_env.envs.sampling import stream_state
 from boulanger_env.game import Game
 from boulanger_env.game.errors import BoulangerError

@@ -9,16 +9,11 @@ from .codes import (
     GameCode,
     Scheme,
     code_range,
-    deal_bk1,
     deal_code,
-    draw_bk1_number,
     format_code,
     parse_code,
-    splitmix64_next,
-    uniform_below,
 )
 from .labels import Labels
-from .microsoft import deal_microsoft
 from .sets import DealSet, as_deal_set, load, set_names
 
 __all__ = [
@@ -29,16 +24,11 @@ __all__ = [
     "Scheme",
     "as_deal_set",
     "code_range",
-    "deal_bk1",
     "deal_code",
-    "deal_microsoft",
-    "draw_bk1_number",
     "format_code",
     "load",
     "parse_code",
     "set_names",
-    "splitmix64_next",
-    "uniform_below",
 ]
 
 # ``Game.from_code`` deals through this; the game package itself imports nothing from here.

@@ -5,7 +5,7 @@ symbols, dealt by a SplitMix64 shuffle that rests on no library's random stream,
 same deal for ever.
 
 The compiled functions here (``splitmix64_next``, ``uniform_below``, ``draw_bk1_number``, ``deal_bk1``) can be
-called from other kernels. A random state is one uint64 and is passed and returned by value.
+called from other kernels, and check nothing. A random state is one uint64 and is passed and returned by value.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import InvalidCodeError
 from boulanger_env.game.jit import inlined_kernel
 from boulanger_env.game.state import CELL_COUNTS
@@ -162,7 +163,7 @@ class Scheme(NamedTuple):
     format: Callable[[int], str]
     """The deal part of a number's code."""
     deal: Callable[[Any, NDArray[Any]], None]
-    """Compiled: write the 52 card ids of a number's deck, first dealt first."""
+    """Compiled, and unchecked: write the 52 card ids of a number's deck, first dealt first, into an array."""
     deal_part: str
     """What the deal part must be, for error messages."""
 
@@ -206,8 +207,8 @@ def parse_code(text: str) -> GameCode:
     'MS-C2-617'
     """
     if not isinstance(text, str):
-        raise InvalidCodeError(f"{_shown(text)} is not a game code: a code is a text such as {EXAMPLE}")
-    code = f"game code {_shown(text)}"
+        raise InvalidCodeError(f"{shown(text)} is not a game code: a code is a text such as {EXAMPLE}")
+    code = f"game code {shown(text)}"
     # Before upper(), which would turn some other letters into A-Z.
     if not text.isascii():
         raise InvalidCodeError(f"{code} has characters outside ASCII; right would be {EXAMPLE}")
@@ -216,7 +217,7 @@ def parse_code(text: str) -> GameCode:
     parts = text.strip().upper().split("-", 2)
     if parts[0] not in SCHEMES:
         raise InvalidCodeError(
-            f"{code}: {_shown(parts[0])} is not a dealing scheme; codes begin with {' or '.join(SCHEMES)}, "
+            f"{code}: {shown(parts[0])} is not a dealing scheme; codes begin with {' or '.join(SCHEMES)}, "
             f"such as {EXAMPLE}"
         )
     if len(parts) < 3:
@@ -226,12 +227,12 @@ def parse_code(text: str) -> GameCode:
     name, cells, deal = parts
     if cells not in _CELLS:
         raise InvalidCodeError(
-            f"{code}: {_shown(cells)} is not a cell count; it must be {' or '.join(_CELLS)}"
+            f"{code}: {shown(cells)} is not a cell count; it must be {' or '.join(_CELLS)}"
         )
     number = SCHEMES[name].parse(deal)
     if number is None:
         raise InvalidCodeError(
-            f"{code}: {_shown(deal)} is not a deal of {name}; it must be {SCHEMES[name].deal_part}"
+            f"{code}: {shown(deal)} is not a deal of {name}; it must be {SCHEMES[name].deal_part}"
         )
     return GameCode(name, _CELLS[cells], number)
 
@@ -250,18 +251,18 @@ def format_code(scheme: str, n_cells: int, number: int) -> str:
     >>> format_code("BK1", 4, 860)
     'BK1-C4-AAAAA24'
     """
-    if scheme not in SCHEMES:
-        raise InvalidCodeError(f"{_shown(scheme)} is not a dealing scheme; it must be {' or '.join(SCHEMES)}")
-    if n_cells not in CELL_COUNTS:
-        raise InvalidCodeError(f"a game cannot have {_shown(n_cells)} cells; it must have 4, 2 or 1")
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
+        raise InvalidCodeError(f"{shown(scheme)} is not a dealing scheme; it must be {' or '.join(SCHEMES)}")
+    if not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
+        raise InvalidCodeError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
     first, last = SCHEMES[scheme].first, SCHEMES[scheme].last
     try:
         number = operator.index(number)
     except TypeError:
-        raise InvalidCodeError(f"deal number {_shown(number)} is not an integer") from None
+        raise InvalidCodeError(f"deal number {shown(number)} is not an integer") from None
     if not first <= number <= last:
         raise InvalidCodeError(
-            f"deal number {_shown(number)} is not in {scheme}; it must be from {first} to {last}"
+            f"deal number {shown(number)} is not in {scheme}; it must be from {first} to {last}"
         )
     return f"{scheme}-C{int(n_cells)}-{SCHEMES[scheme].format(number)}"
 
@@ -296,9 +297,3 @@ def deal_code(text: str) -> tuple[str, int, tuple[int, ...]]:
     deck = np.zeros(52, np.uint8)
     SCHEMES[code.scheme].deal(code.number, deck)
     return str(code), code.n_cells, tuple(deck.tolist())
-
-
-def _shown(value: object) -> str:
-    """The value as an error message shows it, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import as_array, shown
 from boulanger_env.game.errors import BoulangerError
 
 UNSOLVABLE, SOLVABLE = "-", "+"
+# What a file has room for.
+_MOST: dict[str, tuple[type[np.generic], int]] = {
+    "solvable": (np.bool_, 1),
+    "length": (np.int16, 999),
+    "nodes": (np.int32, 999_999_999),
+}
 
 
 class Labels(NamedTuple):
@@ -63,6 +70,30 @@ def read_label(text: str) -> tuple[bool, int, int]:
             "and a number of nodes, such as 83 312"
         )
     return moves != UNSOLVABLE, int(moves) if known else 0, int(nodes[0])
+
+
+def checked_labels(labels: Any, n: int) -> Labels:
+    """The labels of ``n`` deals as :class:`Labels` of arrays that nobody can change.
+
+    Raises:
+        BoulangerError: there are not three arrays with an entry a deal, or a number is not possible.
+    """
+    if not isinstance(labels, Sequence) or len(labels) != len(_MOST):
+        raise BoulangerError(f"{shown(labels)} are not labels: they are the arrays {', '.join(_MOST)}")
+    arrays = []
+    for (name, (dtype, most)), given in zip(_MOST.items(), labels, strict=True):
+        array = as_array(f"labels: {name}", given)
+        if array.shape != (n,):
+            raise BoulangerError(f"{n} codes need as many labels, not {name} of shape {array.shape}")
+        wrong = array.dtype.kind not in "biu" or (n and not 0 <= array.min() <= array.max() <= most)
+        if wrong:
+            raise BoulangerError(f"labels: {name} {shown(given)} must be whole numbers from 0 to {most}")
+        arrays.append(array.astype(dtype))
+        arrays[-1].flags.writeable = False
+    found = Labels(*arrays)
+    if (found.length[~found.solvable] != 0).any():
+        raise BoulangerError("labels: length must be 0 where a deal is not solvable")
+    return found
 
 
 def as_labels(labels: Iterable[tuple[bool, int, int]]) -> Labels:

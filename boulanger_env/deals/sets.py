@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.files import write_text
+from boulanger_env.game import checks
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError, did_you_mean
 from boulanger_env.game.state import CELL_COUNTS
 from boulanger_env.texts import read_text
 
 from . import builtin
 from .codes import SCHEMES, parse_code
-from .labels import Labels, as_labels, read_label
+from .labels import Labels, as_labels, checked_labels, read_label
 
 _NAME_LINE = "# name:"
 
@@ -70,16 +71,19 @@ class DealSet:
             )
         if isinstance(codes, str):
             raise BoulangerError(f"the codes of a deal set are a list: [{codes!r}], not {codes!r}")
+        if not isinstance(codes, Iterable):
+            raise BoulangerError(f"the codes of a deal set are a list, not {checks.shown(codes)}")
         canonical = []
         for place, code in enumerate(codes):
             try:
                 canonical.append(str(parse_code(code)))
             except InvalidCodeError as error:
                 raise InvalidCodeError(f"deal set {name!r}, place {place}: {error}") from None
-        if labels is not None and any(array.shape != (len(canonical),) for array in labels):
-            raise BoulangerError(
-                f"deal set {name!r}: {len(canonical)} codes need as many labels, not {len(labels.solvable)}"
-            )
+        if labels is not None:
+            try:
+                labels = checked_labels(labels, len(canonical))
+            except BoulangerError as error:
+                raise BoulangerError(f"deal set {name!r}: {error}") from None
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "codes", tuple(canonical))
         object.__setattr__(self, "_labels", labels)
@@ -250,7 +254,9 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
     elif not isinstance(deals, DealSet):
         # The order of a Python set changes from one process to the next.
         if not isinstance(deals, Iterable) or isinstance(deals, AbstractSet):
-            raise BoulangerError(f"deals are a set's name, a DealSet or a list of codes, not {deals!r}")
+            raise BoulangerError(
+                f"deals are a set's name, a DealSet or a list of codes, not {checks.shown(deals)}"
+            )
         deals = DealSet("codes", deals)
     if not deals.codes:
         raise BoulangerError(f"deal set {deals.name!r} is empty; at least one deal is needed")

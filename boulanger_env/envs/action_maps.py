@@ -152,13 +152,16 @@ def card_action(board: Board, action: int) -> int:
 
 @kernel
 def card_mask(board: Board, mask: Array, out: Array) -> None:
-    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of card actions, ``(204,)`` or ``(205,)``."""
+    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of card actions, ``(204,)`` or ``(205,)``.
+
+    What the mask allows and the rules do not is left out: it names no card.
+    """
     if mask[_THERE] and mask[_BACK]:
         out[:] = 1
         return
     out[:] = 0
     for action in range(N_ACTIONS):
-        if mask[action]:
+        if mask[action] and why_illegal(board, action) == LEGAL:
             out[card_action(board, action)] = 1
     if out.shape[0] > N_CARD_ACTIONS:
         out[N_CARD_ACTIONS] = mask[N_ACTIONS]

@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS, rank_of
+from boulanger_env.game.errors import InvalidBoardError
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import (
+    NO_ONE,
     PARENT,
     TAKES,
     as_set,
     empty_cells,
     empty_columns,
     is_in,
-    reindex,
     set_of_next_home,
     set_of_tops,
     write_bytes,
@@ -102,8 +103,13 @@ def feature(observation: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
 
     Raises:
         KeyError: there is no range of that name.
+        InvalidBoardError: these are not ``"features"``.
     """
     entry = FEATURES[name]
+    if observation.shape[-1:] != (N_FEATURES,):
+        raise InvalidBoardError(
+            f"an observation of shape {observation.shape}: 'features' end in {N_FEATURES} bits"
+        )
     return observation[..., entry.start : entry.stop].reshape(*observation.shape[:-1], *entry.shape)
 
 
@@ -208,10 +214,26 @@ def write_features(board: Board, out: Array) -> None:
 
 
 @kernel
-def read_features(bits: Array, boards: Array) -> None:
-    """Fill the cards of zeroed board rows ``(n, BOARD_SIZE)`` from ``"features"`` ``(n, N_FEATURES)``."""
+def read_features(bits: Array, boards: Array) -> int:
+    """Fill the cards of zeroed board rows ``(n, BOARD_SIZE)`` from ``"features"``, uint8 ``(n, N_FEATURES)``.
+
+    Bits that belong to no position make rows that are none.
+
+    Returns:
+        The first row of ``bits`` that holds another number than 0 and 1, or -1.
+    """
     for game in range(bits.shape[0]):
         row, board = bits[game], boards[game]
+        together = 0
+        for bit in row:
+            together |= bit
+        if together > 1:
+            return game
+        n_cells = 0
+        for i in range(len(CELL_COUNTS)):
+            if row[_N_CELLS + i]:
+                n_cells = CELL_COUNTS[i]
+        board[CELLS + n_cells : FOUNDATIONS] = NO_CELL
         for c in range(N_CARDS):
             for column in range(N_COLUMNS):
                 if row[_COLUMN + c * N_COLUMNS + column]:
@@ -220,17 +242,14 @@ def read_features(bits: Array, boards: Array) -> None:
             for column in range(N_COLUMNS):
                 if row[_COLUMN + c * N_COLUMNS + column]:
                     place = i64(board[HEIGHTS + column]) - 1
-                    above = 0
-                    while above < place and not row[_ABOVE + c * MAX_HEIGHT + above]:
+                    above, most = 0, min(place, MAX_HEIGHT - 1)
+                    while above < most and not row[_ABOVE + c * MAX_HEIGHT + above]:
                         above += 1
-                    board[TABLEAU + column * MAX_HEIGHT + place - above] = c + 1
+                    # Of a column that is too tall some cards are left out, and the row is not a position.
+                    board[TABLEAU + column * MAX_HEIGHT + min(place - above, MAX_HEIGHT - 1)] = c + 1
             for cell in range(MAX_CELLS):
                 if row[_CELL + c * MAX_CELLS + cell]:
                     board[CELLS + cell] = c + 1
             if row[_HOME + c]:
                 board[FOUNDATIONS + c // N_RANKS] += 1
-        for i in range(len(CELL_COUNTS)):
-            if row[_N_CELLS + i]:
-                for cell in range(CELL_COUNTS[i], MAX_CELLS):
-                    board[CELLS + cell] = NO_CELL
-        reindex(board)
+    return NO_ONE

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import as_array, is_list, plain, shown, whole_number
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 
 RESET_OPTIONS = ("codes", "reset_mask")
+_MOST_SEED = 2**128 - 1
 
 
 def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
@@ -24,14 +25,16 @@ def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[in
     chosen = np.ones(n, np.bool_)
     if options is not None and not isinstance(options, Mapping):
         raise BoulangerError(
-            f"reset: options={options!r}: it must be a dict with {' or '.join(RESET_OPTIONS)}"
+            f"reset: options={shown(options)}: it must be a dict with {' or '.join(RESET_OPTIONS)}"
         )
     options = options or {}
     for name in options:
         if name not in RESET_OPTIONS:
-            raise BoulangerError(f"reset: option {name!r} is unknown: it takes {', '.join(RESET_OPTIONS)}")
+            raise BoulangerError(
+                f"reset: option {shown(name)} is unknown: it takes {', '.join(RESET_OPTIONS)}"
+            )
     if "reset_mask" in options:
-        chosen = np.asarray(options["reset_mask"])
+        chosen = plain(as_array("reset: reset_mask", options["reset_mask"]))
         if chosen.dtype != np.bool_ or chosen.shape != (n,) or not chosen.any():
             raise BoulangerError(
                 f"reset: reset_mask has dtype {chosen.dtype} and shape {chosen.shape}: it must be bool ({n},) "
@@ -40,34 +43,33 @@ def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[in
     if "codes" not in options:
         return chosen, None
     codes = options["codes"]
-    listed = isinstance(codes, Sequence | np.ndarray) and not isinstance(codes, str)
-    if not listed or len(codes) != n:
-        given = len(codes) if listed else repr(codes)
+    if not is_list(codes) or len(codes) != n:
+        given = len(codes) if is_list(codes) else shown(codes)
         raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
     return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
+
+
+def read_seed(seed: Any, name: str = "reset: seed") -> int | None:
+    """A seed as an int, or None.
+
+    Raises:
+        BoulangerError: it is neither None nor a whole number in 0 .. 2**128 - 1.
+    """
+    return None if seed is None else whole_number(name, seed, 0, _MOST_SEED)
 
 
 def read_seeds(seed: int | Sequence[int | None] | None, n: int) -> list[int | None]:
     """The seed of each of ``n`` sub-environments, None where its stream of deals stays as it is.
 
     Raises:
-        BoulangerError: neither a whole number nor one for each, or a negative one.
+        BoulangerError: neither a whole number in 0 .. 2**128 - 1 nor one for each.
     """
     if seed is None:
         return [None] * n
-    if isinstance(seed, (int, np.integer)):
-        seeds: list[int | None] = [int(seed) + i for i in range(n)]
-    else:
-        try:
-            if not isinstance(seed, Sequence | np.ndarray):
-                raise TypeError
-            seeds = [None if s is None else index(s) for s in seed]
-        except TypeError:
-            raise BoulangerError(
-                f"reset: seed={seed!r} is neither a whole number nor one for each sub-environment"
-            ) from None
-    if len(seeds) != n:
-        raise BoulangerError(f"reset: {len(seeds)} seeds are given for {n} sub-environments")
-    if any(s is not None and s < 0 for s in seeds):
-        raise BoulangerError(f"reset: seed {seed!r} must not be negative")
-    return seeds
+    if not is_list(seed):
+        first = whole_number("reset: seed", seed, 0, _MOST_SEED)
+        return [first + i for i in range(n)]
+    assert isinstance(seed, Sequence | np.ndarray)
+    if len(seed) != n:
+        raise BoulangerError(f"reset: {len(seed)} seeds are given for {n} sub-environments")
+    return [read_seed(each, f"reset: seed of sub-environment {i}") for i, each in enumerate(seed)]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from math import isfinite
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
+
+MOST_REWARD = 1e30
+"""What an event may be worth at most: the sums of an episode stay finite, in 32 bits too."""
 
 # Places in the compiled table. The first three are step plus the event of a move (kernels.EVENT), in its order.
 R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK = range(7)
@@ -44,11 +47,13 @@ class Reward:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             try:
-                finite = isinstance(value, Real) and isfinite(value)
+                possible = isinstance(value, Real) and abs(float(value)) <= MOST_REWARD
             except OverflowError:
-                finite = False
-            if not finite:
-                raise BoulangerError(f"reward {name}={value!r} is not a finite number")
+                possible = False
+            if not possible:
+                raise BoulangerError(
+                    f"reward {name}={shown(value)} is not a finite number from {-MOST_REWARD:g} to {MOST_REWARD:g}"
+                )
 
     def table(self) -> NDArray[np.float64]:
         """The values as the kernels read them, float64 ``(7,)``."""
@@ -95,5 +100,5 @@ def as_reward(reward: str | Reward | Mapping[str, float]) -> Reward:
             raise BoulangerError(f"unknown reward {unknown[0]!r}: the keys are {', '.join(known)}")
         return Reward(**reward)
     raise BoulangerError(
-        f"reward={reward!r} is neither a preset ({', '.join(REWARDS)}), nor a Reward, nor a dict with its keys"
+        f"reward={shown(reward)} is neither a preset ({', '.join(REWARDS)}), nor a Reward, nor a dict with its keys"
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals.codes import splitmix64_next
+from boulanger_env.game.checks import as_array, plain, shown, whole_bytes
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
 
@@ -173,28 +174,62 @@ def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:
     >>> sample_legal(np.array([0, 0, 1, 0], np.int8), state)
     2
     """
-    masks = np.asarray(masks)
+    masks = as_masks(masks)
     if masks.ndim not in (1, 2) or not 1 <= masks.shape[-1] <= MAX_WIDTH:
         raise BoulangerError(f"masks have the shape (actions,) or (n, actions), not {masks.shape}")
     rows = masks.reshape(-1, masks.shape[-1])
-    if getattr(rng_state, "dtype", None) != _STATE:
-        raise BoulangerError(f"rng_state is {rng_state!r}: it must be an array of uint64")
+    if not isinstance(rng_state, np.ndarray) or rng_state.dtype != _STATE or not rng_state.flags.writeable:
+        raise BoulangerError(f"rng_state is {shown(rng_state)}: it must be a writable array of uint64")
     if rng_state.shape != (len(rows),):
         raise BoulangerError(f"rng_state has the shape {rng_state.shape}: one state a mask is {(len(rows),)}")
-    if rows.dtype.char not in "bB?":
-        rows = rows != 0
-    flat = np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+    flat = rows.reshape(-1)
     words = flat[: len(flat) & ~7].view(np.uint64)
     actions = np.empty(len(rows), np.int64)
-    bad = sample_rows(flat, words, rows.shape[1], rng_state, actions)
+    states = plain(rng_state)
+    bad = sample_rows(flat, words, rows.shape[1], states, actions)
+    if states is not rng_state:
+        rng_state[:] = states
     if bad != DONE:
         which = "the mask" if masks.ndim == 1 else f"mask {bad}"
-        if rows[bad].any():
-            raise BoulangerError(f"{which} holds {sorted(set(rows[bad].tolist()))}; 1 is legal and 0 is not")
+        check_binary(rows[bad : bad + 1], which)
         raise BoulangerError(
             f"{which} is all zeros: no action is legal there, so there is none to draw (is the game over?)"
         )
     return int(actions[0]) if masks.ndim == 1 else actions
+
+
+def as_masks(masks: Any) -> NDArray[np.uint8]:
+    """Masks as uint8, in the order that kernels read; copied only where they are not so already.
+
+    Raises:
+        BoulangerError: they hold something other than whole numbers from 0 to 255.
+    """
+    given = as_array("mask", masks)
+    return plain(given.view(np.uint8) if given.dtype.char in "bB?" else whole_bytes("mask", given))
+
+
+def check_binary(rows: NDArray[np.uint8], which: str = "mask") -> None:
+    """Refuse masks, uint8 ``(n, width)``, with numbers other than 0 and 1.
+
+    Raises:
+        BoulangerError: one has.
+    """
+    wrong = int(first_not_binary(rows))
+    if wrong >= 0:
+        values = sorted(set(rows[wrong].tolist()))
+        raise BoulangerError(f"{which} holds {shown(values)}; 1 is legal and 0 is not")
+
+
+@kernel
+def first_not_binary(rows: NDArray[Any]) -> int:
+    """The first row with another number than 0 and 1, or -1."""
+    for i in range(rows.shape[0]):
+        together = 0
+        for byte in rows[i]:
+            together |= byte
+        if together > 1:
+            return i
+    return DONE
 
 
 @kernel

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet, as_deal_set, format_code
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.text import check_n_cells
@@ -158,7 +159,9 @@ def read_settings(
 
 def _choose(name: str, value: Any, choices: Iterable[Any]) -> None:
     if not isinstance(value, (str, bool, np.bool_, type(None))) or value not in tuple(choices):
-        raise BoulangerError(f"{name}={value!r} is unknown: choose one of {', '.join(map(repr, choices))}")
+        raise BoulangerError(
+            f"{name}={shown(value)} is unknown: choose one of {', '.join(map(repr, choices))}"
+        )
 
 
 def _read_limit(steps: Any) -> int:
@@ -171,6 +174,6 @@ def _read_limit(steps: Any) -> int:
         or not (steps == NO_LIMIT or 1 <= steps <= _MOST_STEPS)
     ):
         raise BoulangerError(
-            f"max_episode_steps={steps!r} must be a whole number from 1 to 2**63 - 1, or -1 for no limit"
+            f"max_episode_steps={shown(steps)} must be a whole number from 1 to 2**63 - 1, or -1 for no limit"
         )
     return int(steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,18 +11,21 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.jit import kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO, Move, action_id
 from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
+from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from .features import N_FEATURES, write_features
 from .infos import as_arrays
 from .observations import Observation, cards_of
+from .resetting import read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
 from .stepping import INFO_OUTCOMES, OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
@@ -181,6 +185,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             render_size=render_size,
         )
         self.render_mode = render_mode
+        self._turn = Turn("environment")
         self._view = View(render_mode, self._settings.render_size)
         self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
@@ -203,8 +208,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         Raises:
             gymnasium.error.ResetNeeded: there is none yet.
         """
-        self._check_reset()
-        return self._live_game().copy()
+        with self._turn:
+            self._check_reset()
+            return self._live_game().copy()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, as MaskablePPO asks for them.
@@ -229,7 +235,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             BoulangerError: an unknown option, more than one, or a position in which nothing is left to play;
                 a malformed code or board raises its own subclass. The episode in play is unchanged.
         """
-        game = self._given_game(options)
+        with self._turn:
+            return self._start(self._given_game(options), read_seed(seed))
+
+    def _start(self, game: Game | None, seed: int | None) -> tuple[Observation, dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None or self._stream is None:
             self._stream = self.np_random.integers(2**64, dtype=np.uint64)
@@ -270,6 +279,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
             gymnasium.error.ResetNeeded: no episode is being played.
         """
+        with self._turn:
+            return self._play(action)
+
+    def _play(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         if self._state != "playing":
             raise ResetNeeded(
                 "the episode has ended: call reset() before the next step()"
@@ -326,11 +339,16 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 "'rgb_array'"
             )
             return None
-        self._check_reset()
-        if self.render_mode == "human":
-            self._view.show(lambda _: (self._live_game(), self._outcome))
-            return None
-        return self._view.draw(self._live_game(), self._outcome)
+        with self._turn:
+            self._check_reset()
+            if self.render_mode == "human":
+                self._view.show(lambda _: (self._live_game(), self._outcome))
+                return None
+            return self._view.draw(self._live_game(), self._outcome)
+
+    def __copy__(self) -> BoulangerEnv:
+        # Two environments on the same rows would play each other's games.
+        return copy.deepcopy(self)
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -341,13 +359,13 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded("call reset() first: there is no game yet")
 
     def _live_game(self) -> Game:
-        return Game(self._board, self._counters, self._history, self._code)
+        return Game._wrap(self._board, self._counters, self._history, self._code)
 
     def _given_game(self, options: dict[str, Any] | None) -> Game | None:
         """The game that reset's options ask for, checked before anything changes."""
         if options is not None and not isinstance(options, Mapping):
             raise BoulangerError(
-                f"reset: options={options!r} is no dict: it takes one of {', '.join(RESET_OPTIONS)}"
+                f"reset: options={shown(options)} is no dict: it takes one of {', '.join(RESET_OPTIONS)}"
             )
         if not options:
             return None
@@ -360,7 +378,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         if "board" in options:
             game = Game.from_text(options["board"], self._settings.source.n_cells)
         elif isinstance(options["game"], Game):
-            game = options["game"]
+            game = options["game"].copy()
         else:
             raise BoulangerError(
                 f"reset: option 'game' is {type(options['game']).__name__}, it must be a Game"

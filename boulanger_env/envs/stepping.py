@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from boulanger_env.deals import draw_bk1_number, uniform_below
-from boulanger_env.deals.codes import deal_bk1
+from boulanger_env.deals.codes import deal_bk1, draw_bk1_number, uniform_below
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
 from boulanger_env.game.moves import N_ACTIONS, UNDO

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as copying
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from boulanger_env.game.checks import as_array, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO, Move
@@ -25,6 +27,7 @@ from boulanger_env.game.state import (
     N_COUNTERS,
     SCORE,
 )
+from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
@@ -67,6 +70,7 @@ _AUTORESET = {
     AutoresetMode.DISABLED: DISABLED,
 }
 _INT64 = np.dtype(np.int64)
+MOST_ENVS, MOST_THREADS = 1 << 24, 1024
 
 
 class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
@@ -128,7 +132,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         num_threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.num_envs = _at_least_one("num_envs", num_envs)
+        self.num_envs = whole_number("num_envs", num_envs, most=MOST_ENVS)
         self._spec: EnvSpec | None = None
         self._settings = settings = read_settings(
             n_cells=n_cells,
@@ -144,14 +148,14 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             render_mode=render_mode,
             render_size=render_size,
         )
-        self.num_threads = min(_at_least_one("num_threads", num_threads), self.num_envs)
+        self.num_threads = min(whole_number("num_threads", num_threads, most=MOST_THREADS), self.num_envs)
         self.copy = bool(copy)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(str(mode) for mode in AutoresetMode)
             raise BoulangerError(
-                f"autoreset_mode={autoreset_mode!r} is unknown: choose one of {modes}"
+                f"autoreset_mode={shown(autoreset_mode)} is unknown: choose one of {modes}"
             ) from None
         self.metadata = {
             "render_modes": list(RENDER_MODES),
@@ -159,6 +163,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode = render_mode
+        self._turn = Turn("environment")
         self._view = View(render_mode, settings.render_size, self.num_envs)
         self.single_action_space = settings.action_space()
         self.single_observation_space = settings.observation_space()
@@ -249,6 +254,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         """
         chosen, games = read_reset_options(options, self.num_envs)
         seeds = read_seeds(seed, self.num_envs)
+        with self._turn:
+            return self._start(seed, seeds, chosen, games)
+
+    def _start(
+        self, seed: Any, seeds: list[int | None], chosen: NDArray[np.bool_], games: dict[int, Game] | None
+    ) -> tuple[Observation, dict[str, Any]]:
         if not self._is_reset:
             if not chosen.all():
                 raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
@@ -299,11 +310,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 ``illegal_action="raise"``, the rules forbid it. No game is changed.
             gymnasium.error.ResetNeeded: before the first reset; with DISABLED, a game that has ended.
         """
-        outputs, n_ended = self._play(actions)
-        return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_ended))
+        with self._turn:
+            outputs, n_ended = self._play(actions)
+            return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_ended))
 
     def _play(self, actions: Any) -> tuple[Outputs, int]:
         """A step: what it wrote, and how many games ended."""
+        with self._turn:
+            return self._step_all(actions)
+
+    def _step_all(self, actions: Any) -> tuple[Outputs, int]:
         self._check_reset()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
@@ -325,14 +341,15 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         """
         self._check_reset()
         mask = np.empty((self.num_envs, self._settings.n_actions), np.bool_)
-        write_masks(
-            self._boards,
-            self._counters,
-            self._episodes,
-            self._settings.allow_undo,
-            self._settings.prune,
-            mask.view(np.int8),
-        )
+        with self._turn:
+            write_masks(
+                self._boards,
+                self._counters,
+                self._episodes,
+                self._settings.allow_undo,
+                self._settings.prune,
+                mask.view(np.int8),
+            )
         return mask
 
     def game(self, i: int) -> Game:
@@ -343,11 +360,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             gymnasium.error.ResetNeeded: there are no games yet.
         """
         self._check_reset()
-        if not 0 <= i < self.num_envs:
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < self.num_envs:
             raise BoulangerError(
-                f"there is no sub-environment {i!r}: they are numbered 0 to {self.num_envs - 1}"
+                f"there is no sub-environment {shown(i)}: they are numbered 0 to {self.num_envs - 1}"
             )
-        return self._live_game(i).copy()
+        with self._turn:
+            return self._live_game(i).copy()
 
     def render(self) -> tuple[Frame, ...] | None:
         """Every game as ``render_mode`` has it, one after the other, as Gymnasium's wrappers want them.
@@ -367,10 +385,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             )
             return None
         self._check_reset()
-        if self.render_mode == "human":
-            self._view.show(self._shown)
-            return None
-        return tuple(self._view.draw(*self._shown(i)) for i in range(self.num_envs))
+        with self._turn:
+            if self.render_mode == "human":
+                self._view.show(self._shown)
+                return None
+            return tuple(self._view.draw(*self._shown(i)) for i in range(self.num_envs))
 
     def render_together(self) -> NDArray[np.uint8]:
         """The games side by side in one picture, in any ``render_mode``.
@@ -384,7 +403,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             gymnasium.error.ResetNeeded: there are no games to draw yet.
         """
         self._check_reset()
-        return self._view.draw_together(self._shown)
+        with self._turn:
+            return self._view.draw_together(self._shown)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads and close the window."""
@@ -408,7 +428,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Checked actions; those of games that have ended count for nothing and may be any integers."""
-        array = np.asarray(actions)
+        array = as_array("actions", actions, IllegalMoveError)
         count = self._settings.n_actions
         plain = array.dtype is _INT64 and array.shape == (self.num_envs,) and array.flags.carray
         if plain and all_below(array, count):
@@ -485,11 +505,15 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _live_game(self, i: int) -> Game:
         code = str(self._codes[i]) or None
-        return Game(self._boards[i], self._counters[i], self._history[i], code)
+        return Game._wrap(self._boards[i], self._counters[i], self._history[i], code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
         """A game and how it ended, which is known until it is dealt anew."""
         return self._live_game(i), OUTCOMES[self._episodes[i, E_OUTCOME]]
+
+    def __copy__(self) -> BoulangerVectorEnv:
+        # Two environments on the same rows would play each other's games.
+        return copying.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_workers": Workers(self.num_threads), "_words": None, "_for_kernel": None}
@@ -497,9 +521,3 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._bind()  # words and letters are views, which a copy would lose
-
-
-def _at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise BoulangerError(f"{name}={value!r} must be a whole number of at least 1")
-    return int(value)

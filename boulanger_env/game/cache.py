@@ -25,6 +25,9 @@ from numba.core.serialize import dumps
 ROOMS = ("game", "deals", "envs", "solver", "agents")
 """The folders of the package whose sources kernels are made of: a change in any of them compiles all again."""
 
+_OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT")
+"""What may be set in the environment, of all that makes other code of the same source."""
+
 _DIGEST = hashlib.sha256
 _SHORT = 16  # hexadecimal digits of a digest in a file's name
 _OF_A_STAMP = re.compile(rf"-([0-9a-f]{{{_SHORT}}})-[0-9a-f]{{{_SHORT}}}\.nbc(\.[0-9a-f]+\.tmp)?$")
@@ -63,7 +66,10 @@ class KernelCache(FunctionCache):
         self._own_file = None if package == "boulanger_env" else self._impl.locator.get_source_stamp()
 
     def _path(self, key: Any) -> Path:
-        made_for = _DIGEST(repr((numba.__version__, key, self._own_file)).encode()).hexdigest()[:_SHORT]
+        options = [getattr(numba.config, name) for name in _OPTIONS]
+        made_for = _DIGEST(repr((numba.__version__, options, key, self._own_file)).encode()).hexdigest()[
+            :_SHORT
+        ]
         return self._folder / f"{self._impl.filename_base}-{stamp()}-{made_for}.nbc"
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels, text
-from .cards import RANKS, SUIT_NAMES, card_name, suit_of
+from .cards import N_SUITS, RANKS, SUIT_NAMES, SUITS, card_name, suit_of
+from .checks import is_list, shown, whole_bytes
 from .errors import IllegalMoveError, InvalidBoardError
 from .moves import (
     FIRST_CELL,
@@ -28,6 +29,7 @@ from .state import (
     MAX_HEIGHT,
     MOVES,
     N_COLUMNS,
+    NO_CARD,
     NO_CELL,
     SCORE,
     TABLEAU,
@@ -36,6 +38,8 @@ from .state import (
     History,
     new_state,
 )
+from .turns import Turn
+from .validity import check_state, complete_rows
 
 Dealer = Callable[[str], tuple[str, int, Sequence[int]]]
 """From a game code to its canonical text, its number of cells and its deck of 52 card ids."""
@@ -58,7 +62,7 @@ class Game:
         code: the code that the game was dealt from, or None for a game given as a board.
     """
 
-    __slots__ = ("_board", "_counters", "_history", "code")
+    __slots__ = ("_board", "_counters", "_history", "_turn", "code")
     # A mutable object: position_key() is what sets and dicts can hold.
     __hash__ = None  # type: ignore[assignment]
 
@@ -66,11 +70,24 @@ class Game:
     _viewer: ClassVar[Callable[[Game], str] | None] = None
 
     def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
-        """Wrap the rows of a state (``state.py``); they are not copied."""
-        self._board = board
-        self._counters = counters
-        self._history = history
-        self.code = code
+        """Wrap the rows of a state (``state.py``); they are not copied.
+
+        Raises:
+            InvalidBoardError: they are not the rows of a game.
+        """
+        check_state(board, counters, history)
+        self._set(board, counters, history, code)
+
+    def _set(self, board: Board, counters: Counters, history: History, code: str | None) -> None:
+        self._board, self._counters, self._history, self.code = board, counters, history, code
+        self._turn = Turn("game")
+
+    @classmethod
+    def _wrap(cls, board: Board, counters: Counters, history: History, code: str | None = None) -> Game:
+        """The same of rows that are known to be a game's."""
+        game = cls.__new__(cls)
+        game._set(board, counters, history, code)
+        return game
 
     # -- where games come from --------------------------------------------------------------------------------
 
@@ -95,7 +112,7 @@ class Game:
         canonical, n_cells, deck = cls._dealer(code)
         board, counters, history = new_state()
         kernels.deal(board, np.array(deck, np.uint8), n_cells)
-        return cls(board, counters, history, canonical)
+        return cls._wrap(board, counters, history, canonical)
 
     @classmethod
     def from_deck(cls, deck: Sequence[int], n_cells: int = 4, code: str | None = None) -> Game:
@@ -104,7 +121,8 @@ class Game:
         Raises:
             InvalidBoardError: not the 52 cards once each, or a number of cells other than 4, 2 and 1.
         """
-        game = cls.from_columns([deck[i::N_COLUMNS] for i in range(N_COLUMNS)], n_cells=n_cells)
+        cards = _numbers("deck", deck)
+        game = cls.from_columns([cards[i::N_COLUMNS] for i in range(N_COLUMNS)], n_cells=n_cells)
         game.code = code
         return game
 
@@ -122,18 +140,27 @@ class Game:
             InvalidBoardError: it is no position of the game; the message says why.
         """
         text.check_n_cells(n_cells)
-        held = [*cells, *[0] * (n_cells - len(cells))]
-        if len(held) != n_cells:
+        if not is_list(columns) or len(columns) != N_COLUMNS:
+            given = len(columns) if is_list(columns) else "no"
+            raise InvalidBoardError(f"{given} columns given: a board has 8 (write an empty one as ':')")
+        tableau = [_numbers(f"column {i}", column) for i, column in enumerate(columns, 1)]
+        held, home = _numbers("cells", cells), _numbers("foundations", foundations, "a rank from 0 to 13")
+        if len(held) > n_cells:
             raise InvalidBoardError(f"{len(held)} cells are given, but this game has {n_cells}")
-        text.check_position(columns, held, foundations)
+        if len(home) != N_SUITS:
+            raise InvalidBoardError(f"{len(home)} foundations given: a board has 4, in the order {SUITS}")
+        # What a row has no place for, or would read as no card and no cell.
+        if NO_CELL in held or any(NO_CARD in column or len(column) > MAX_HEIGHT for column in tableau):
+            raise InvalidBoardError(text.why_no_position(tableau, held, home))
         board, counters, history = new_state()
-        for i, column in enumerate(columns):
+        for i, column in enumerate(tableau):
             start = TABLEAU + i * MAX_HEIGHT
             board[start : start + len(column)] = column
-        board[CELLS : CELLS + 4] = [*held, *[NO_CELL] * (4 - n_cells)]
-        board[FOUNDATIONS : FOUNDATIONS + 4] = foundations
-        kernels.reindex(board)
-        return cls(board, counters, history)
+        board[CELLS : CELLS + len(held)] = held
+        board[CELLS + n_cells : FOUNDATIONS] = NO_CELL
+        board[FOUNDATIONS:HEIGHTS] = home
+        complete_rows(board[None])
+        return cls._wrap(board, counters, history)
 
     @classmethod
     def from_text(cls, board: str, n_cells: int = 4) -> Game:
@@ -152,7 +179,8 @@ class Game:
 
     def copy(self) -> Game:
         """An independent copy with the same score and undo history."""
-        return Game(self._board.copy(), self._counters.copy(), self._history.copy(), self.code)
+        with self._turn:
+            return self._wrap(self._board.copy(), self._counters.copy(), self._history.copy(), self.code)
 
     # -- what lies where --------------------------------------------------------------------------------------
 
@@ -253,10 +281,11 @@ class Game:
         """
         move = _as_move(move)
         action = move.id
-        reason = int(kernels.why_illegal(self._board, action))
-        if reason != kernels.LEGAL:
-            raise IllegalMoveError(self._explain(move, reason))
-        kernels.push(self._board, self._counters, self._history, action)
+        with self._turn:
+            reason = int(kernels.why_illegal(self._board, action))
+            if reason != kernels.LEGAL:
+                raise IllegalMoveError(self._explain(move, reason))
+            kernels.push(self._board, self._counters, self._history, action)
 
     def undo(self) -> Move:
         """Take back the last move with its points, up to 100 in a row; returns it.
@@ -264,7 +293,8 @@ class Game:
         Raises:
             IllegalMoveError: there is nothing to take back.
         """
-        action = int(kernels.pop(self._board, self._counters, self._history))
+        with self._turn:
+            action = int(kernels.pop(self._board, self._counters, self._history))
         if action < 0:
             raise IllegalMoveError(
                 "nothing to undo: no move was played, or the last 100 are already taken back"
@@ -347,7 +377,7 @@ class Game:
         move, sized, cell = parse_notation(notation)
         if cell is not None and cell >= self.n_cells:
             raise IllegalMoveError(
-                f"{notation!r}: there is no cell {'abcd'[cell]}: this game has {self.n_cells}"
+                f"{shown(notation)}: there is no cell {'abcd'[cell]}: this game has {self.n_cells}"
             )
         if sized or move.source >= FIRST_CELL or move.destination >= N_COLUMNS:
             return move
@@ -420,7 +450,10 @@ class Game:
         return self._board, self._counters, self._history, self.code
 
     def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
-        self._board, self._counters, self._history, self.code = state
+        board, counters, history, code = state
+        check_state(board, counters, history)
+        # What copy.copy hands over here are the original's own rows.
+        self._set(board.copy(), counters.copy(), history.copy(), code)
 
 
 def _as_move(move: Any) -> Move:
@@ -432,12 +465,21 @@ def _as_move(move: Any) -> Move:
     if isinstance(move, tuple) and 2 <= len(move) <= 3:
         return Move(*move)
     raise IllegalMoveError(
-        f"{move!r} is not a Move: make one of an action id with Move.from_id, of notation with game.parse_move"
+        f"{shown(move)} is not a Move: make one of an action id with Move.from_id, of notation with game.parse_move"
     )
+
+
+def _numbers(name: str, values: Any, right: str = "a card id: cards are numbered 1 to 52") -> list[int]:
+    """The entries of a column, of the cells or foundations, or of a deck; each fits into a byte."""
+    numbers = whole_bytes(name, values, InvalidBoardError, right)
+    if numbers.ndim != 1:
+        raise InvalidBoardError(f"{name}: {shown(values)} is not a list of numbers")
+    entries: list[int] = numbers.tolist()
+    return entries
 
 
 def _source(source: Any) -> int:
     try:
         return action_id(source, N_SOURCES)
     except IllegalMoveError:
-        raise IllegalMoveError(f"{source!r} is no source: columns are 0-7, cells 8-11") from None
+        raise IllegalMoveError(f"{shown(source)} is no source: columns are 0-7, cells 8-11") from None

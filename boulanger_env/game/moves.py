@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cards import N_RANKS
+from .checks import shown
 from .errors import IllegalMoveError
 from .state import MAX_CELLS, N_COLUMNS
 
@@ -177,7 +178,7 @@ def action_id(action: Any, count: int = N_ACTIONS) -> int:
         number = index(action)
     except TypeError:
         raise IllegalMoveError(
-            f"{action!r} is not an action: an action is one integer, 0 to {count - 1}"
+            f"{shown(action)} is not an action: an action is one integer, 0 to {count - 1}"
         ) from None
     if not 0 <= number < count:
         raise IllegalMoveError(f"action {number} does not exist: actions are numbered 0 to {count - 1}")

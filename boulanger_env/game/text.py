@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, parse_card, rank_of, suit_of
+from .checks import shown
 from .errors import InvalidBoardError
 from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
 
@@ -41,53 +42,44 @@ def check_n_cells(n_cells: Any) -> None:
         InvalidBoardError: it is another number, or none.
     """
     if isinstance(n_cells, bool) or not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
-        raise InvalidBoardError(f"a game cannot have {n_cells!r} cells; it must have 4, 2 or 1")
+        raise InvalidBoardError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
 
 
-def check_position(
+def why_no_position(
     columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]
-) -> None:
-    """Refuse what is no position of the game.
+) -> str:
+    """What is wrong with numbers that are not a position of the game; ``validity.is_position`` says whether.
 
     Args:
         columns: 8 columns of card ids, last card on top.
         cells: one entry a cell, 0 for an empty one.
-        foundations: the rank each suit has reached, 0..13.
-
-    Raises:
-        InvalidBoardError: a wrong number of columns, cells or foundations, a column of more than 19 cards, or
-            anything but the 52 cards once each; missing and doubled cards are named.
+        foundations: the rank each suit has reached.
     """
-    if len(cells) not in CELL_COUNTS:
-        raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {len(cells)}")
-    if len(columns) != N_COLUMNS:
-        raise InvalidBoardError(f"{len(columns)} columns given: a board has 8 (write an empty one as ':')")
-    if len(foundations) != len(SUITS):
-        raise InvalidBoardError(f"{len(foundations)} foundations given: a board has 4, in the order {SUITS}")
     for suit, rank in zip(SUITS, foundations, strict=True):
         if not 0 <= rank <= N_RANKS:
-            raise InvalidBoardError(f"foundation {suit} has rank {rank}: it must be 0 (empty) to 13 (king)")
+            return f"foundation {suit} has rank {rank}: it must be 0 (empty) to 13 (king)"
     home = [s * N_RANKS + r for s, rank in enumerate(foundations) for r in range(1, rank + 1)]
     seen = Counter([card for column in columns for card in column] + [c for c in cells if c] + home)
     strange = [card for card in seen if not 1 <= card <= N_CARDS]
     if strange:
-        raise InvalidBoardError(f"{strange[0]!r} is not a card id: cards are numbered 1 to 52")
+        return f"{strange[0]!r} is not a card id: cards are numbered 1 to 52"
     missing = [card for card in range(1, N_CARDS + 1) if not seen[card]]
     doubled = [card for card in sorted(seen) if seen[card] > 1]
     if missing or doubled:
         faults = [
             f"{word} {_names(cards)}" for word, cards in (("missing", missing), ("doubled", doubled)) if cards
         ]
-        raise InvalidBoardError(f"a board holds each of the 52 cards once: {', '.join(faults)}")
+        return f"a board holds each of the 52 cards once: {', '.join(faults)}"
     # No dealt game gets there (7 places, then queen to ace), and a column's row has no more room.
-    for number, column in enumerate(columns, 1):
-        for place, card in enumerate(column, 1):
-            height = place + rank_of(card) - 1 - foundations[suit_of(card)]
-            if height > MAX_HEIGHT:
-                raise InvalidBoardError(
-                    f"column {number} could grow to {height} cards on its {card_name(card)}: no game reaches "
-                    f"more than {MAX_HEIGHT}"
-                )
+    height, number, card = max(
+        (place + rank_of(card) - 1 - foundations[suit_of(card)], -number, card)
+        for number, column in enumerate(columns, 1)
+        for place, card in enumerate(column, 1)
+    )
+    return (
+        f"column {-number} could grow to {height} cards on its {card_name(card)}: no game reaches more than "
+        f"{MAX_HEIGHT}"
+    )
 
 
 def _names(cards: Iterable[int]) -> str:

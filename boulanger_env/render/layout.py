@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game
+from boulanger_env.game.checks import is_list, shown
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import N_COLUMNS
 
@@ -62,14 +62,16 @@ def read_size(size: Any) -> tuple[int, int]:
     >>> read_size([480, 320])
     (480, 320)
     """
-    whole = isinstance(size, Sequence | np.ndarray) and not isinstance(size, str) and len(size) == 2
+    whole = is_list(size) and len(size) == 2
     if not whole or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in size):
-        raise BoulangerError(f"render_size={size!r} must be two whole numbers of pixels: (width, height)")
+        raise BoulangerError(
+            f"render_size={shown(size)} must be two whole numbers of pixels: (width, height)"
+        )
     width, height = int(size[0]), int(size[1])
     fits = all(low <= n <= high for n, low, high in zip((width, height), SMALLEST, LARGEST, strict=True))
     if not fits:
         raise BoulangerError(
-            f"render_size={(width, height)}: width and height must be at least {SMALLEST} and at most {LARGEST}"
+            f"render_size={shown((width, height))}: width and height must be at least {SMALLEST} and at most {LARGEST}"
         )
     return width, height
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
+from boulanger_env.game.checks import shown
 from boulanger_env.render.html import player
 
 from . import search, shortest
@@ -162,14 +163,14 @@ def solve(
     'unsolvable'
     """
     check_limits(node_limit, time_limit, quality, memory_limit)
-    check_game(game, "solve")
+    game = check_game(game, "solve")
     budget = Budget(node_limit, time_limit, memory_limit)
     start = _room.start
     found, status = _exhaust(game, budget)
     if status == search.LOST:
-        return Solution(Status.UNSOLVABLE, (), budget.spent, game=game.copy())
+        return Solution(Status.UNSOLVABLE, (), budget.spent, game=game)
     if status != search.WON:
-        return Solution(Status.LIMIT, (), budget.spent, game=game.copy())
+        return Solution(Status.LIMIT, (), budget.spent, game=game)
     moves = search_moves(game, start, found)
     is_shortest = quality == "shortest" and not moves
     passes = _SHORTER if quality == "short" and time_limit is not None else _PASSES[quality]
@@ -182,7 +183,7 @@ def solve(
             and state in (shortest.FOUND, shortest.NONE_LEFT)
             and len(moves) <= _MOST_MOVES  # of a longer one only so many moves less are ruled out
         )
-    return Solution(Status.SOLVED, moves, budget.spent, is_shortest, game.copy())
+    return Solution(Status.SOLVED, moves, budget.spent, is_shortest, game)
 
 
 def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
@@ -254,18 +255,21 @@ def check_limits(node_limit: object, time_limit: object, quality: object, memory
         if limit is not None and (
             isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1
         ):
-            raise BoulangerError(f"{name} is {limit!r}; it must be a whole number from 1 on")
+            raise BoulangerError(f"{name} is {shown(limit)}; it must be a whole number from 1 on")
     if time_limit is not None and (
         isinstance(time_limit, bool)
         or not isinstance(time_limit, (int, float, np.integer, np.floating))
         or not time_limit > 0
     ):
-        raise BoulangerError(f"time_limit is {time_limit!r}; it must be a number of seconds above 0")
+        raise BoulangerError(f"time_limit is {shown(time_limit)}; it must be a number of seconds above 0")
     if not isinstance(quality, str) or quality not in _PASSES:
-        raise BoulangerError(f"quality {quality!r} is unknown; it must be one of {', '.join(_PASSES)}")
+        raise BoulangerError(f"quality {shown(quality)} is unknown; it must be one of {', '.join(_PASSES)}")
 
 
-def check_game(game: object, function: str) -> None:
-    """Raise a BoulangerError for what is not a game."""
+def check_game(game: object, function: str) -> Game:
+    """A copy of a game, which nobody else plays on; a BoulangerError for what is not one."""
     if not isinstance(game, Game):
-        raise BoulangerError(f"{function} takes a Game, such as Game.from_code('MS-C4-617'), not {game!r}")
+        raise BoulangerError(
+            f"{function} takes a Game, such as Game.from_code('MS-C4-617'), not {shown(game)}"
+        )
+    return game.copy()

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game import BoulangerError
+from boulanger_env.game import BoulangerError, InvalidBoardError
+from boulanger_env.game.checks import plain, shown, whole_bytes
 from boulanger_env.game.jit import kernel
 from boulanger_env.game.kernels import deal
 from boulanger_env.game.state import BOARD_SIZE, CELL_COUNTS, Array, Board
@@ -35,20 +36,25 @@ def verdicts(
         Whether each can be won, bool ``(m,)``, and the positions looked at, int64 ``(m,)``, both as ``solve`` says.
 
     Raises:
-        BoulangerError: a deck does not hold the 52 cards once each, or a number of cells is not possible.
+        InvalidBoardError: a deck does not hold the 52 cards once each.
+        BoulangerError: a number of cells is not possible.
 
     >>> from boulanger_env.deals import load
     >>> solvable, nodes = verdicts(*load("microsoft-c2")[:29].decks())
     >>> np.flatnonzero(solvable) + 1
     array([29])
     """
-    given = np.asarray(decks)
-    if given.ndim != 2 or (np.sort(given, axis=1) != np.arange(1, 53)).any():
-        raise BoulangerError(f"decks of shape {given.shape} are not rows of the card ids 1 to 52, each once")
-    cells = np.broadcast_to(np.asarray(n_cells), len(given))
-    if not np.isin(cells, CELL_COUNTS).all():
-        raise BoulangerError(f"n_cells is {n_cells!r}; each must be 4, 2 or 1")
-    rows, cells = np.ascontiguousarray(given, np.uint8), np.ascontiguousarray(cells, np.uint8)
+    rows = plain(whole_bytes("decks", decks, InvalidBoardError))
+    if rows.shape[1:] != (52,) or (np.sort(rows, axis=1) != np.arange(1, 53)).any():
+        raise InvalidBoardError(
+            f"decks of shape {rows.shape} are not rows of the card ids 1 to 52, each once"
+        )
+    given = whole_bytes("n_cells", n_cells)
+    if given.shape not in ((), (len(rows),)) or not np.isin(given, CELL_COUNTS).all():
+        raise BoulangerError(
+            f"n_cells is {shown(n_cells)}; each must be 4, 2 or 1, one for all decks or one for each"
+        )
+    cells = np.full(len(rows), given, np.uint8)
     solvable, nodes = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
     start, room = new_start(), search.new_search()
     board = np.zeros(BOARD_SIZE, np.uint8)

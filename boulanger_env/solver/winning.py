@@ -61,7 +61,7 @@ def winning_moves(
     ['78', '2f', '4f', '5f', '6f', '7f', '8f']
     """
     check_limits(node_limit, time_limit, "any", memory_limit)
-    check_game(game, "winning_moves")
+    game = check_game(game, "winning_moves")
     time_left = Budget(None, time_limit, memory_limit)
     start, room = new_start(), search.new_search()
     b, w = np.zeros(N_BYTES, np.uint8), np.zeros(N_WORDS, np.uint64)

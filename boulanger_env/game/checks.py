@@ -1,0 +1,90 @@
+"""Numbers that callers give, checked before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.shown import printable
+
+from .errors import BoulangerError
+
+MOST = 2**63 - 1
+"""The largest number that kernels take."""
+
+
+def whole_number(name: str, value: Any, least: int = 1, most: int = MOST) -> int:
+    """A whole number within bounds, as an int.
+
+    Raises:
+        BoulangerError: it is not one; the message calls it ``name``.
+
+    >>> whole_number("num_envs", np.int32(3))
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise BoulangerError(f"{name}={shown(value)} must be a whole number of at least {least}")
+    if value > most:
+        raise BoulangerError(f"{name}={shown(value)} must be a whole number of at most {most}")
+    return int(value)
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list of something, in any form: not a text, not a single number."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def as_array(name: str, values: Any, error: type[BoulangerError] = BoulangerError) -> NDArray[Any]:
+    """What a caller gives for an array, as a plain one.
+
+    Raises:
+        BoulangerError: (or its subclass ``error``) it does not make one.
+    """
+    try:
+        return np.asarray(values)
+    except Exception as reason:  # whatever an object's own __array__ raises
+        raise error(f"{name}: {shown(values)} does not make an array: {shown(reason)}") from None
+
+
+def whole_bytes(
+    name: str,
+    values: Any,
+    error: type[BoulangerError] = BoulangerError,
+    right: str = "a whole number from 0 to 255",
+) -> NDArray[np.uint8]:
+    """Whole numbers from 0 to 255 as uint8, in an array of any shape; one of that type is not copied.
+
+    Raises:
+        BoulangerError: (or its subclass ``error``) one of them is another number, or is not a number. The message says
+            that it is not what is ``right``.
+    """
+    given = as_array(name, values, error)
+    if given.dtype == np.uint8:
+        return given
+    if given.dtype.kind not in "biuf":
+        raise error(f"{name}: {shown(values)} has something in it that is not {right}")
+    with np.errstate(invalid="ignore"):
+        whole: NDArray[np.uint8] = given.astype(np.uint8)
+    wrong = given[whole != given]
+    if wrong.size:
+        raise error(f"{name}: {wrong.flat[0].item()!r} is not {right}")
+    return whole
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """An array, or a copy of it, in the one form that kernels are compiled for: writable and in C's order."""
+    return array if array.flags.carray else array.copy()
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: on one line, cut where it is long."""
+    try:
+        text = " ".join(str(value if isinstance(value, Exception) else repr(value)).split())
+    except Exception:  # an int of too many digits, or an object's own repr
+        text = f"a value of type {type(value).__name__}"
+    return printable(text, 60)
