@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from jobs import slowly
 
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import GameRow, Results, evaluate
+from boulanger_env.benchmark.distributed import Recipe, evaluate_on
+from boulanger_env.benchmark.pools import Processes
 from boulanger_env.benchmark.rows import Header, row_line
 from boulanger_env.benchmark.runs import RunFile
 from boulanger_env.deals import DealSet
@@ -166,6 +169,33 @@ def test_a_file_that_cannot_be_locked_is_played_all_the_same(
     ):
         run.append(ROW)
     assert (tmp_path / "r.jsonl").read_text().count("\n") == 2
+
+
+def test_pieces_of_a_run_are_checked_when_they_are_read_back(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "greedy.jsonl"
+    run = partial(evaluate_on, Processes(1), Recipe("greedy"), DEALS[:6], file, shard=3)
+    whole = run()
+    assert whole == evaluate("greedy", DEALS[:6])
+    piece = tmp_path / "greedy.shards" / "0-00000003.parquet"
+    table = pq.read_table(piece)
+    for column, value, message in (
+        ("code", "MS-C4-9", "code in row 1 is 'MS-C4-9', not 'MS-C4-5'"),
+        ("place", 0, "place in row 1 is 0, not 4"),
+        ("seed", 7, "seed in row 1 is 7, not 0"),
+        ("outcome", "lost", "outcome 'lost'"),
+        ("cards_home", 52, "52 cards home"),
+    ):
+        rows = table.to_pylist()
+        rows[1][column] = value
+        pq.write_table(type(table).from_pylist(rows, table.schema), piece)
+        file.unlink(missing_ok=True)
+        with pytest.raises(
+            BoulangerError, match=rf"0-00000003\.parquet is not a shard of this run: .*{message}"
+        ):
+            run()
+    piece.unlink()
+    assert run() == whole
 
 
 TWO = """

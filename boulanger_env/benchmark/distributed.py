@@ -13,6 +13,7 @@ from typing import Any
 from boulanger_env.deals import DealSet, load, set_names
 from boulanger_env.game.errors import BoulangerError
 
+from .checks import read_rules, why_impossible
 from .evaluate import Progress, header_of, play_deals
 from .policies import Policy, as_policy, is_file_name, model_in_file
 from .pools import Pool
@@ -107,9 +108,16 @@ def evaluate_on(
         for places in ranges(len(deals), shard)
     }
 
-    def add(_: str, columns: Columns) -> None:
+    rules = read_rules(header.settings)
+
+    def add(name: str, columns: Columns) -> None:
         fields = zip(*(columns[name] for name in GameRow._fields), strict=True)
         for row in map(GameRow._make, fields):
+            if said := why_impossible(row, rules):
+                raise BoulangerError(
+                    f"{shards.path(name)} is not a shard of this run: {row.code}: no game ends so: {said}; remove it "
+                    "to have it made again"
+                )
             content.rows[row.seed, row.place] = row
         content.seconds += sum(columns[SECONDS])
         if progress is not None:
