@@ -23,7 +23,7 @@ from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.render.html import Annotation
 
-from .model_files import PLAYED, load_model, way_of_play
+from .model_files import PLAYED, load_model, no_policy, way_of_play
 from .models import ModelPlayer
 from .naming import as_name, checked_name, identity, says_which
 
@@ -113,6 +113,8 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
         text = os.fspath(policy)
         agent, _, options = text.partition(":")
         if agent not in AGENTS:
+            if not text:
+                raise BoulangerError(no_policy(text))
             if is_file_name(text):
                 return model_in_file(Path(policy), name, sample=sample)
             found = as_policy(_imported(text), name or as_name(options), sample=sample)
