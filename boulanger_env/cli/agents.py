@@ -18,7 +18,7 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="Moves to play while learning. [default: 400000, minutes on one core]",
+            help="Moves to play while learning. [default: 400000, 2 minutes of one core]",
             show_default=False,
         ),
     ] = None,
