@@ -465,7 +465,7 @@ def test_a_page_of_all_games_is_written(folder: Path, tmp_path: Path) -> None:
     assert '"title":"MS-C4-1","agent":"a solver"' in text
     assert '"title":"MS-C4-12","agent":"chance"' in text
     run(folder / "1.json", "--html", page)
-    assert page.read_text() == won().to_html()
+    assert page.read_text() == won().to_html(solvable=True)
 
 
 def test_a_game_plays_in_the_terminal(folder: Path) -> None:
@@ -521,7 +521,7 @@ def test_whatever_its_output_is(folder: Path, tmp_path: Path) -> None:
             f"{command} {rest}", shell=True, cwd=folder, env=environment, stderr=subprocess.PIPE, check=True
         )
         assert found.stderr == b""
-    assert (folder / "page.html").read_text() == won().to_html()
+    assert (folder / "page.html").read_text() == won().to_html(solvable=True)
     environment["PYTHONIOENCODING"] = "ascii"
     shown = subprocess.check_output(command, shell=True, cwd=folder, env=environment)
     assert shown.startswith(b"# MS-C4-1 ? a solver\n")
