@@ -36,10 +36,12 @@ def test_every_agent_is_there(script: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_run(file: Path) -> None:
+def test_a_run(file: Path, script: ModuleType) -> None:
     run = Results.load(file)
     deals = load(file.parent.name)
     assert (run.deals, run.fingerprint) == (deals.name, deals.fingerprint)
+    # Reading it has played every game again by its moves.
+    assert run.moves == script.keeps_moves(file)
     assert run.labels is not None
     assert run.labels.solvable.all()
     for row, shortest in zip(run.games, [*run.labels.length.tolist()] * len(run.seeds), strict=True):
@@ -47,7 +49,7 @@ def test_a_run(file: Path) -> None:
             assert row.moves >= shortest, row
     # Some of its games again, by the seed and the place in the set alone.
     if run.policy in ("random", "greedy", "heuristic-30"):
-        again = evaluate(run.policy.replace("-", ":nodes="), deals[:40], seed=run.seeds[0])
+        again = evaluate(run.policy.replace("-", ":nodes="), deals[:40], seed=run.seeds[0], moves=True)
         assert again.games == run.games[:40]
 
 
