@@ -73,7 +73,8 @@ def test_bench_with_record(tmp_path: Path, kills: int) -> None:
     kept: set[str] = set()
 
     def check() -> None:
-        lines = (folder / "greedy.jsonl").read_bytes().split(b"\n")[1:-1] if folder.exists() else []
+        file = folder / "greedy.jsonl"
+        lines = file.read_bytes().split(b"\n")[1:-1] if file.exists() else []
         codes = [json.loads(line)["code"] for line in lines]
         assert len(codes) == len(set(codes)), "a game was played twice"
         assert kept <= set(codes), "a game was lost"
