@@ -144,7 +144,7 @@ class _OtherActions(_MaskWrapper):
         base = UNDO if action == self._width - 1 and self._has_undo else self._base_action(action)
         try:
             # What no base action stands for is refused below like any other illegal action.
-            return self.env.step(np.int64(base if base >= 0 else never_legal(self._base._board)))
+            return self.env.step(np.int64(base if base >= 0 else never_legal(self._base._rows.board)))
         except IllegalMoveError as error:
             words = str(error) if base == UNDO else self._explain(action, base)
             raise IllegalMoveError(words or str(error)) from None
@@ -197,11 +197,11 @@ class CardActions(_OtherActions):
         self._set_actions(N_CARD_ACTIONS)
 
     def _base_action(self, action: int) -> int:
-        return int(base_action(self._base._board, action))
+        return int(base_action(self._base._rows.board, action))
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.empty(self._width, np.int8)
-        card_mask(self._base._board, mask, own)
+        card_mask(self._base._rows.board, mask, own)
         return own
 
     def _explain(self, action: int, base: int) -> str:
@@ -231,15 +231,15 @@ class TapActions(_OtherActions):
         self._set_actions(N_SOURCES)
 
     def _base_action(self, action: int) -> int:
-        return int(tap_action(self._base._board, action))
+        return int(tap_action(self._base._rows.board, action))
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.empty(self._width, np.int8)
-        tap_mask(self._base._board, mask, own)
+        tap_mask(self._base._rows.board, mask, own)
         return own
 
     def _explain(self, action: int, base: int) -> str:
-        if why_illegal(self._base._board, base) != NOT_NEXT_HOME:
+        if why_illegal(self._base._rows.board, base) != NOT_NEXT_HOME:
             return ""
         place = f"cell {'abcd'[action - FIRST_CELL]}" if action >= FIRST_CELL else f"column {action + 1}"
         cell = "" if action >= FIRST_CELL else ", nor to a cell"
@@ -292,15 +292,15 @@ class AutoFoundation(_MaskWrapper):
 
     def _send_home(self, result: StepResult) -> StepResult:
         """Play foundation moves after a step with this result."""
-        while not _is_over(result) and (action := int(foundation_action(self._base._board))) >= 0:
+        while not _is_over(result) and (action := int(foundation_action(self._base._rows.board))) >= 0:
             result = self._add(result, action)
         return result
 
     def _take_back(self) -> StepResult:
-        span = int(undo_span(self._base._counters, self._base._history))
+        span = int(undo_span(self._base._rows.counters, self._base._rows.history))
         if span == 0:
             try:
-                return self.env.step(np.int64(never_legal(self._base._board)))
+                return self.env.step(np.int64(never_legal(self._base._rows.board)))
             except IllegalMoveError:
                 raise IllegalMoveError(
                     "nothing to undo: no move of the agent's own is left to take back"
@@ -321,7 +321,7 @@ class AutoFoundation(_MaskWrapper):
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.array(mask, np.int8)
         if self._width > UNDO and not own.all():
-            own[UNDO] = undo_span(self._base._counters, self._base._history) > 0
+            own[UNDO] = undo_span(self._base._rows.counters, self._base._rows.history) > 0
         return own
 
 

@@ -60,7 +60,7 @@ def soak(steps: int, **keywords: Any) -> None:
 
 def look(batch: BoulangerVectorEnv, observation: Any, infos: dict[str, Any], finished: np.ndarray) -> None:
     """Check every board, and some masks against the oracle."""
-    boards = batch._boards
+    boards = batch._games.boards
     tableau = boards[:, state.TABLEAU : state.CELLS].reshape(N, 8, state.MAX_HEIGHT).astype(np.int64)
     cells = boards[:, state.CELLS : state.FOUNDATIONS]
     home = boards[:, state.FOUNDATIONS : state.HEIGHTS]

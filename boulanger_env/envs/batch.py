@@ -2,67 +2,129 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import (
-    CELLS,
+    BOARD_SIZE,
+    HEIGHTS,
+    HISTORY_SIZE,
     MOVES,
+    N_COUNTERS,
     SCORE,
     UNDO_LENGTH,
     Array,
+    State,
 )
 
 from .features import write_features
 from .sharing import S_DONE, S_ENDED, atomic_add, claim
-from .stepping import INFO_OUTCOMES, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+from .stepping import (
+    CODE_LENGTH,
+    INFO_OUTCOMES,
+    RUNNING,
+    TRUNCATED,
+    WON,
+    Decks,
+    Rules,
+    new_game,
+    step_game,
+    write_mask,
+)
 
-# What a batch keeps of each sub-environment beside the game's own rows, as columns of int64 (n, N_EPISODE): the next
-# place in a sequence of deals; actions of this episode; how it ended, while the next game is not dealt. Besides, uint64
-# (n,), the streams of deals, float64 (n,), the rewards so far, and the codes of the games as their letters.
+# Columns of Games.episodes.
 E_POSITION, E_STEPS, E_OUTCOME = range(3)
 N_EPISODE = 3
 
 # Gymnasium's three ways of starting the next episode.
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
-CODE_LENGTH = 16
-
-# A board in words of 64 bits: the tableau, then cells and foundations in one word.
-_TABLEAU_WORDS = CELLS // 8
+CARD_BYTES = HEIGHTS
+"""The bytes of a board that hold cards: tableau, cells and foundations, the ``"cards"`` observation."""
+CARD_WORDS = CARD_BYTES // 8
 _AT_ONCE = 4
-_HALF, _LOW_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 OUTCOME_TEXTS = np.array(INFO_OUTCOMES)
 _OUTCOME_LETTERS = OUTCOME_TEXTS.view(np.uint32).reshape(len(INFO_OUTCOMES), -1)
 
 
-@inlined_kernel
-def observe(
-    boards: Array, words: Array, i: int, features: Array, tableau: Array, cells: Array, foundations: Array
-) -> None:
-    """Write a board as row ``i`` of the observations that are kept: ``features``, or the three of ``"cards"``.
+class Games(NamedTuple):
+    """The games of a batch, one row each."""
 
-    ``words`` are the boards as uint64, and so is ``tableau``; ``cells`` and ``foundations`` are uint32.
+    boards: Array
+    """uint8 ``(n, BOARD_SIZE)``, with ``counters`` and ``history``: see ``game/state.py``."""
+    words: Array
+    """The boards as uint64."""
+    counters: Array
+    history: Array
+    episodes: Array
+    """int64 ``(n, N_EPISODE)``: the next place in a sequence of deals; actions of this episode; how it ended, until
+    the next game is dealt."""
+    streams: Array
+    """uint64 ``(n,)``, the streams of deals."""
+    returns: Array
+    """float64 ``(n,)``, the rewards of this episode."""
+    codes: Array
+    """uint32 ``(n, CODE_LENGTH)``, the letters of the codes."""
+
+    @classmethod
+    def make(cls, n: int) -> Games:
+        """``n`` games of nothing but zeros."""
+        return cls.of(
+            np.zeros((n, BOARD_SIZE), np.uint8),
+            np.zeros((n, N_COUNTERS), np.int32),
+            np.zeros((n, HISTORY_SIZE), np.uint16),
+            np.zeros((n, N_EPISODE), np.int64),
+            np.zeros(n, np.uint64),
+            np.zeros(n),
+            np.zeros((n, CODE_LENGTH), np.uint32),
+        )
+
+    @classmethod
+    def of(cls, boards: Array, *others: Array) -> Games:
+        """Games of these arrays, which are not copied."""
+        return cls(boards, boards.view(np.uint64), *others)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the words: in a copy they must be a view again."""
+        return Games.of, (self.boards, *self[2:])
+
+
+class Seen(NamedTuple):
+    """Masks and observations of a batch; the arrays of the other observation have no rows."""
+
+    mask: Array
+    """int8 ``(n, actions)``"""
+    features: Array
+    """uint8 ``(n, N_FEATURES)``"""
+    cards: Array
+    """uint64 ``(n, CARD_WORDS)``: the bytes of the boards that hold cards."""
+
+
+class Events(NamedTuple):
+    """What a step did, one entry per game.
+
+    What is named END is written in SAME_STEP alone, which deals the next game at once: it belongs to the episode that
+    ended, and is 0 where none did.
     """
-    if features.shape[0] > 0:
-        write_features(boards[i], features[i])
-    else:
-        # Some are read before they are written: the compiler cannot know that the arrays lie apart.
-        for w in range(0, _TABLEAU_WORDS - _AT_ONCE + 1, _AT_ONCE):
-            a, b, c, d = words[i, w], words[i, w + 1], words[i, w + 2], words[i, w + 3]
-            tableau[i, w], tableau[i, w + 1], tableau[i, w + 2], tableau[i, w + 3] = a, b, c, d
-        for w in range(_TABLEAU_WORDS // _AT_ONCE * _AT_ONCE, _TABLEAU_WORDS):
-            tableau[i, w] = words[i, w]
-        rest = words[i, _TABLEAU_WORDS]
-        cells[i, 0] = np.uint32(rest & _LOW_HALF)
-        foundations[i, 0] = np.uint32(rest >> _HALF)
+
+    ints: Array
+    """int64 ``(N_INTS, n)``, rows named ``I_``"""
+    floats: Array
+    """float64 ``(N_FLOATS, n)``, rows named ``F_``"""
+    bools: Array
+    """bool ``(N_BOOLS, n)``, rows named ``B_``"""
+    outcomes: Array
+    """uint32 ``(n, letters)``, the letters of the outcomes"""
+    codes: Array
+    end_outcomes: Array
+    end_codes: Array
 
 
-# Rows of the arrays in which step_batch says what happened, an entry a game. Those named END are written with SAME_STEP
-# alone, which deals the next game at once: they tell of the episode that ended, and are 0 where none did.
 I_SCORE, I_MOVES, I_LENGTH, I_END_SCORE, I_END_MOVES, I_END_LENGTH = range(6)
 N_INTS = 6
 F_REWARD, F_RETURN, F_END_RETURN = range(3)
@@ -71,84 +133,76 @@ B_TERMINATED, B_TRUNCATED, B_ENDED, B_WON, B_ILLEGAL, B_END_WON, B_END_ILLEGAL =
 N_BOOLS = 7
 
 
+class Written(NamedTuple):
+    """All that a step writes beside the games."""
+
+    events: Events
+    seen: Seen
+    last: Seen
+    """Of the episodes that ended, in SAME_STEP alone."""
+    last_kept: Array
+    """bool ``(n,)``: which rows of ``last.mask`` are not zeros, from one step that writes there to the next."""
+
+
+class Crew(NamedTuple):
+    """What the threads of a batch share beside the games."""
+
+    games_a_part: int
+    scratch: Array
+    """uint8 ``(threads, 52)``: a place to shuffle in for each."""
+
+
+@inlined_kernel
+def observe(games: Games, i: int, seen: Seen) -> None:
+    """Write a board as row ``i`` of the observations that are kept."""
+    if seen.features.shape[0] > 0:
+        write_features(games.boards[i], seen.features[i])
+    else:
+        words, cards = games.words, seen.cards
+        # Some are read before they are written: the compiler cannot know that the arrays lie apart.
+        for w in range(0, CARD_WORDS, _AT_ONCE):
+            a, b, c, d = words[i, w], words[i, w + 1], words[i, w + 2], words[i, w + 3]
+            cards[i, w], cards[i, w + 1], cards[i, w + 2], cards[i, w + 3] = a, b, c, d
+
+
 @kernel
 def step_batch(
     shared: Array,
     thread: int,
-    games_a_part: int,
-    scratch: Array,
+    crew: Crew,
     actions: Array,
-    boards: Array,
-    words: Array,
-    counters: Array,
-    history: Array,
-    episodes: Array,
-    streams: Array,
-    returns: Array,
-    codes: Array,
-    rewards: Array,
-    illegal_action: int,
-    allow_undo: bool,
-    prune: bool,
-    max_episode_steps: int,
+    games: Games,
+    rules: Rules,
+    decks: Decks,
     autoreset: int,
-    decks: Array,
-    deck_cells: Array,
-    deck_codes: Array,
-    n_cells: int,
-    sequential: bool,
-    ints: Array,
-    floats: Array,
-    bools: Array,
-    outcomes: Array,
-    told_codes: Array,
-    end_outcomes: Array,
-    end_codes: Array,
-    mask: Array,
-    features: Array,
-    tableau: Array,
-    cells: Array,
-    foundations: Array,
-    final_kept: Array,
-    final_mask: Array,
-    final_features: Array,
-    final_tableau: Array,
-    final_cells: Array,
-    final_foundations: Array,
+    written: Written,
 ) -> None:
     """Step all games that no other thread steps: play or deal, then mask, observation and events, in one pass.
 
-    The arrays up to ``sequential`` are the batch's state and settings, the others its output. Only SAME_STEP uses the
-    ``end_`` and ``final_`` arrays. ``final_kept`` marks the rows of ``final_mask`` that are not zeros, from one step
-    that writes there to the next. How many games ended is added up in ``shared``, see ``sharing.py``.
+    How many games ended is added up in ``shared``, see ``sharing.py``.
     """
-    n = boards.shape[0]
-    n_parts = (n + games_a_part - 1) // games_a_part
+    n = games.boards.shape[0]
+    size = crew.games_a_part
+    n_parts = (n + size - 1) // size
+    ints, floats, bools = written.events.ints, written.events.floats, written.events.bools
+    episodes, returns, codes = games.episodes, games.returns, games.codes
+    mask, last, last_kept = written.seen.mask, written.last, written.last_kept
     while True:
         part = claim(shared, thread, n_parts)
         if part < 0:
             return
         n_ended = 0
-        start, stop = part * games_a_part, min((part + 1) * games_a_part, n)
+        start, stop = part * size, min((part + 1) * size, n)
         for i in range(start, stop):
-            board, counter, episode = boards[i], counters[i], episodes[i]
+            counter, episode = games.counters[i], episodes[i]
             reward, illegal, outcome = 0.0, False, RUNNING
-            deals_anew = episode[E_OUTCOME] != RUNNING
-            if not deals_anew:
-                reward, illegal, outcome = step_game(
-                    board,
-                    counter,
-                    history[i],
-                    i64(actions[i]),
-                    rewards,
-                    illegal_action,
-                    allow_undo,
-                    prune,
-                    mask[i],
-                )
+            deals_next = episode[E_OUTCOME] != RUNNING
+            if not deals_next:
+                state = State(games.boards[i], counter, games.history[i])
+                reward, illegal, outcome = step_game(state, i64(actions[i]), rules, mask[i])
                 episode[E_STEPS] += 1
                 returns[i] += reward
-                if outcome == RUNNING and episode[E_STEPS] >= max_episode_steps:
+                if outcome == RUNNING and episode[E_STEPS] >= rules.most_steps:
                     outcome = TRUNCATED
             ended = outcome != RUNNING
             n_ended += ended
@@ -163,35 +217,21 @@ def step_batch(
                 floats[F_END_RETURN, i] = returns[i] if ended else 0.0
                 bools[B_END_WON, i] = outcome == WON
                 bools[B_END_ILLEGAL, i] = illegal and ended
-                copy_row(_OUTCOME_LETTERS[outcome], end_outcomes[i])
-                end_codes[i, :] = 0
-                if final_kept[i] and not ended:
-                    final_mask[i, :] = 0
-                final_kept[i] = ended
+                copy_row(_OUTCOME_LETTERS[outcome], written.events.end_outcomes[i])
+                written.events.end_codes[i, :] = 0
+                if last_kept[i] and not ended:
+                    last.mask[i, :] = 0
+                last_kept[i] = ended
                 if ended:
-                    copy_row(codes[i], end_codes[i])
-                    copy_row(mask[i], final_mask[i])
-                    observe(boards, words, i, final_features, final_tableau, final_cells, final_foundations)
-                    deals_anew, outcome, illegal = True, RUNNING, False
+                    copy_row(codes[i], written.events.end_codes[i])
+                    copy_row(mask[i], last.mask[i])
+                    observe(games, i, last)
+                    deals_next, outcome, illegal = True, RUNNING, False
             elif ended:
                 episode[E_OUTCOME] = outcome
-            if deals_anew:
-                start_game(
-                    i,
-                    boards,
-                    counters,
-                    episodes,
-                    streams,
-                    returns,
-                    codes,
-                    decks,
-                    deck_cells,
-                    deck_codes,
-                    n_cells,
-                    sequential,
-                    scratch,
-                )
-                write_mask(board, counter, allow_undo, prune, mask[i])
+            if deals_next:
+                start_game(i, games, decks, crew.scratch[thread])
+                write_mask(games.boards[i], counter, rules, mask[i])
             over = outcome != RUNNING
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
@@ -199,105 +239,50 @@ def step_batch(
             floats[F_RETURN, i] = returns[i] if over else 0.0
             bools[B_WON, i] = outcome == WON
             bools[B_ILLEGAL, i] = illegal
-            copy_row(_OUTCOME_LETTERS[outcome], outcomes[i])
-            copy_row(codes[i], told_codes[i])
-            observe(boards, words, i, features, tableau, cells, foundations)
+            copy_row(_OUTCOME_LETTERS[outcome], written.events.outcomes[i])
+            copy_row(codes[i], written.events.codes[i])
+            observe(games, i, written.seen)
         atomic_add(shared, S_ENDED, n_ended)
         atomic_add(shared, S_DONE, stop - start)
 
 
 @inlined_kernel
-def start_game(
-    i: int,
-    boards: Array,
-    counters: Array,
-    episodes: Array,
-    streams: Array,
-    returns: Array,
-    codes: Array,
-    decks: Array,
-    deck_cells: Array,
-    deck_codes: Array,
-    n_cells: int,
-    sequential: bool,
-    scratch: Array,
-) -> None:
+def start_game(i: int, games: Games, decks: Decks, scratch: Array) -> None:
     """Deal sub-environment ``i`` its next game."""
-    episode = episodes[i]
-    streams[i], deal = new_game(
-        boards[i],
-        counters[i],
-        streams[i],
-        i64(episode[E_POSITION]),
-        decks,
-        deck_cells,
-        n_cells,
-        sequential,
-        scratch,
-    )
-    write_code(i64(deal), deck_codes, n_cells, codes[i])
-    episode[E_POSITION] += boards.shape[0]
+    episode = games.episodes[i]
+    state = State(games.boards[i], games.counters[i], games.history[i])
+    games.streams[i], deal = new_game(state, games.streams[i], i64(episode[E_POSITION]), decks, scratch)
+    write_code(i64(deal), decks, games.codes[i])
+    episode[E_POSITION] += games.boards.shape[0]
     episode[E_STEPS] = 0
     episode[E_OUTCOME] = RUNNING
-    returns[i] = 0.0
+    games.returns[i] = 0.0
 
 
 @kernel
-def start_games(
-    chosen: Array,
-    boards: Array,
-    counters: Array,
-    episodes: Array,
-    streams: Array,
-    returns: Array,
-    codes: Array,
-    decks: Array,
-    deck_cells: Array,
-    deck_codes: Array,
-    n_cells: int,
-    sequential: bool,
-    scratch: Array,
-) -> None:
+def start_games(chosen: Array, games: Games, decks: Decks, scratch: Array) -> None:
     """Deal the next game of every sub-environment that ``chosen``, bool ``(n,)``, marks."""
-    for i in range(boards.shape[0]):
+    for i in range(chosen.shape[0]):
         if chosen[i]:
-            start_game(
-                i,
-                boards,
-                counters,
-                episodes,
-                streams,
-                returns,
-                codes,
-                decks,
-                deck_cells,
-                deck_codes,
-                n_cells,
-                sequential,
-                scratch,
-            )
+            start_game(i, games, decks, scratch)
 
 
 @kernel
-def write_masks(
-    boards: Array, counters: Array, episodes: Array, allow_undo: bool, prune: bool, mask: Array
-) -> None:
+def write_masks(games: Games, rules: Rules, mask: Array) -> None:
     """Write every game's mask as it stands: its own, or all ones once its episode has terminated."""
-    for i in range(boards.shape[0]):
-        outcome = episodes[i, E_OUTCOME]
+    for i in range(games.boards.shape[0]):
+        outcome = games.episodes[i, E_OUTCOME]
         if outcome in (RUNNING, TRUNCATED):
-            write_mask(boards[i], counters[i], allow_undo, prune, mask[i])
+            write_mask(games.boards[i], games.counters[i], rules, mask[i])
         else:
             mask[i, :] = 1
 
 
 @kernel
-def observe_all(
-    boards: Array, words: Array, features: Array, tableau: Array, cells: Array, foundations: Array
-) -> None:
+def observe_all(games: Games, seen: Seen) -> None:
     """Write every game's observation as it stands."""
-    for i in range(boards.shape[0]):
-        observe(boards, words, i, features, tableau, cells, foundations)
+    for i in range(games.boards.shape[0]):
+        observe(games, i, seen)
 
 
 @kernel
@@ -310,35 +295,34 @@ def all_below(actions: Array, count: int) -> bool:
 
 
 @kernel
-def first_illegal(boards: Array, counters: Array, actions: Array, episodes: Array) -> int:
+def first_illegal(games: Games, actions: Array) -> int:
     """The first game in play whose action the rules forbid, or -1."""
-    for i in range(boards.shape[0]):
-        if episodes[i, E_OUTCOME] == RUNNING:
+    for i in range(actions.shape[0]):
+        if games.episodes[i, E_OUTCOME] == RUNNING:
             action = i64(actions[i])
             if action == UNDO:
-                if counters[i, UNDO_LENGTH] == 0:
+                if games.counters[i, UNDO_LENGTH] == 0:
                     return i
-            elif why_illegal(boards[i], action) != LEGAL:
+            elif why_illegal(games.boards[i], action) != LEGAL:
                 return i
     return -1
 
 
 @inlined_kernel
-def write_code(deal: int, deck_codes: Array, n_cells: int, out: Array) -> None:
+def write_code(deal: int, decks: Decks, out: Array) -> None:
     """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``.
 
     Args:
         deal: as ``new_game`` names it.
-        deck_codes: uint32 ``(m, CODE_LENGTH)``, the codes of listed deals; ``m`` = 0: random BK1 deals.
-        n_cells: the cells of random games.
+        decks: where it came from.
         out: overwritten.
     """
-    if deck_codes.shape[0] > 0:
-        copy_row(deck_codes[deal], out)
+    if decks.codes.shape[0] > 0:
+        copy_row(decks.codes[deal], out)
         return
     out[:] = 0
     out[0], out[1], out[2], out[3] = 66, 75, 49, 45  # "BK1-"
-    out[4], out[5], out[6] = 67, 48 + n_cells, 45  # "Cn-"
+    out[4], out[5], out[6] = 67, 48 + decks.n_cells, 45  # "Cn-"
     for place in range(7):
         symbol = (deal >> (30 - 5 * place)) & 31
         # A-Z, then 2-7.

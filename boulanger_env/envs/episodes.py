@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
-from boulanger_env.game.jit import kernel
+from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import cards_home, deal
-from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
+from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 
 from .settings import Settings
-from .stepping import OUTCOMES, RUNNING, TRUNCATED, step_game
+from .stepping import OUTCOMES, RUNNING, TRUNCATED, Rules, step_game
 
 _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
 
@@ -49,12 +49,8 @@ def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], setting
         cells,
         np.concatenate([np.zeros(0, np.int16), *actions]),
         np.cumsum([0, *map(len, actions)]),
-        *new_state(),
-        settings.reward.table(),
-        settings.illegal_action,
-        settings.allow_undo,
-        settings.prune,
-        settings.most_steps,
+        new_state(),
+        settings.rules(),
         mask,
         ended,
     )
@@ -67,35 +63,27 @@ def _play_all(
     cells: Array,
     actions: Array,
     starts: Array,
-    board: Board,
-    counters: Counters,
-    history: History,
-    rewards: Array,
-    illegal_action: int,
-    allow_undo: bool,
-    prune: bool,
-    max_steps: int,
+    state: State,
+    rules: Rules,
     mask: Array,
     ended: Array,
 ) -> None:
     """Play game ``g``'s ``actions[starts[g]:starts[g + 1]]`` and write its row of ``ended``."""
     for g in range(decks.shape[0]):
-        counters[:] = 0
-        deal(board, decks[g], cells[g])
+        state.counters[:] = 0
+        deal(state.board, decks[g], cells[g])
         outcome, steps, illegal = RUNNING, 0, 0
         for i in range(starts[g], starts[g + 1]):
             if outcome != RUNNING:
                 break
-            _, refused, outcome = step_game(
-                board, counters, history, actions[i], rewards, illegal_action, allow_undo, prune, mask
-            )
+            _, refused, outcome = step_game(state, i64(actions[i]), rules, mask)
             steps += 1
             illegal += refused
-            if outcome == RUNNING and steps >= max_steps:
+            if outcome == RUNNING and steps >= rules.most_steps:
                 outcome = TRUNCATED
         ended[g, _ENDED] = outcome
-        ended[g, _HOME] = cards_home(board)
-        ended[g, _SCORE] = counters[SCORE]
-        ended[g, _MOVES] = counters[MOVES]
+        ended[g, _HOME] = cards_home(state.board)
+        ended[g, _SCORE] = state.counters[SCORE]
+        ended[g, _MOVES] = state.counters[MOVES]
         ended[g, _STEPS] = steps
         ended[g, _ILLEGAL] = illegal

@@ -21,8 +21,9 @@ from .batch import (
     I_LENGTH,
     I_MOVES,
     I_SCORE,
+    Events,
 )
-from .frames import Events, Frames
+from .frames import Frames
 
 Infos = dict[str, Any]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .frames import Events, Frames
+from .batch import B_TERMINATED, B_TRUNCATED, F_REWARD, Events, Written
+from .frames import Frames, in_letters, new_events
 from .infos import StepInfos
 
 
@@ -19,23 +21,26 @@ class Outputs:
         finals: the ends of episodes, which only SAME_STEP keeps apart.
         results: views of the rewards, terminations and truncations.
         infos: all else that is told.
-        for_kernels: all of them, as the last arguments of ``step_batch``.
+        written: all of them, as ``step_batch`` takes them.
     """
 
-    def __init__(self, n: int, n_actions: int, features: bool, finals: bool, texts: bool) -> None:
-        self.frames = Frames.make(n, n_actions, features)
-        self.events = Events.make(n, n * finals)
-        self.finals = Frames.make(n * finals, n_actions, features)
+    def __init__(self, n: int, n_actions: int, observation: str, finals: bool, texts: bool) -> None:
+        self.frames = Frames(n, n_actions, observation)
+        self.events = new_events(n, n * finals)
+        self.finals = Frames(n * finals, n_actions, observation)
         self.finals.mask.fill(0)
-        self.results = self.events.results()
+        self.results = _results(self.events)
         self.infos = StepInfos(self.frames, self.events, self.finals, texts)
-        self.for_kernels = (
-            *self.events.for_kernels(),
-            *self.frames.for_kernels(),
-            np.zeros(n * finals, np.bool_),
-            *self.finals.for_kernels(),
+        self.written = Written(
+            in_letters(self.events), self.frames.seen, self.finals.seen, np.zeros(n * finals, np.bool_)
         )
-        self._arrays = (*self.frames, *self.events, *self.finals, *self.results, *self.infos.arrays)
+        self._arrays = (
+            *self.frames.arrays,
+            *self.events,
+            *self.finals.arrays,
+            *self.results,
+            *self.infos.arrays,
+        )
         # How many are counted where nobody else holds an array: it depends on the version of Python.
         self._alone = self._references()
 
@@ -46,6 +51,10 @@ class Outputs:
     def is_free(self) -> bool:
         """Whether nobody else holds one of the arrays or a view of one."""
         return self._references() == self._alone
+
+
+def _results(events: Events) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    return events.floats[F_REWARD], events.bools[B_TERMINATED], events.bools[B_TRUNCATED]
 
 
 class OutputPool:
@@ -68,7 +77,7 @@ class OutputPool:
     def __init__(
         self, n: int, n_actions: int, observation: str, *, finals: bool, texts: bool, reuse_always: bool
     ) -> None:
-        self._shape = (n, n_actions, observation == "features", finals, texts)
+        self._shape = (n, n_actions, observation, finals, texts)
         self._reuse_always = reuse_always
         # Without a global lock the counts of references do not tell who holds what.
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -20,7 +20,7 @@ from boulanger_env.render.view import RENDER_MODES
 
 from .observations import observation_space
 from .rewards import Reward, as_reward
-from .stepping import PENALIZE, RAISE, TERMINATE
+from .stepping import CODE_DTYPE, PENALIZE, RAISE, TERMINATE, Decks, Rules, letters
 
 Deals = str | DealSet | Sequence[str] | None
 
@@ -93,6 +93,27 @@ class Settings:
     def most_steps(self) -> int:
         """The step that truncates an episode, which no episode comes to where there is no limit."""
         return _MOST_STEPS if self.max_episode_steps == NO_LIMIT else self.max_episode_steps
+
+    def rules(self) -> Rules:
+        """What an action brings, for the kernels."""
+        return Rules(
+            rewards=self.reward.table(),
+            illegal_action=self.illegal_action,
+            allow_undo=int(self.allow_undo),
+            prune=int(self.prune),
+            most_steps=self.most_steps,
+        )
+
+    def decks(self) -> Decks:
+        """Where the games come from, for the kernels."""
+        source = self.source
+        return Decks(
+            cards=source.decks,
+            cells=source.deck_cells,
+            codes=letters(np.array(source.codes or (), CODE_DTYPE)),
+            n_cells=source.n_cells,
+            sequential=int(self.sequential),
+        )
 
     def episode_keywords(self) -> dict[str, Any]:
         """The keywords that decide what the actions of an episode bring, as plain values."""

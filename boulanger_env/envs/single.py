@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
-from boulanger_env.game.jit import kernel
+from boulanger_env.game.jit import Resolved, kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO, Move, action_id
-from boulanger_env.game.state import MOVES, SCORE, Array, Board, Counters, History, new_state
+from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
@@ -28,7 +28,19 @@ from .observations import Observation, cards_of
 from .resetting import read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
-from .stepping import INFO_OUTCOMES, OUTCOMES, RAISE, RUNNING, TRUNCATED, WON, new_game, step_game, write_mask
+from .stepping import (
+    INFO_OUTCOMES,
+    OUTCOMES,
+    RAISE,
+    RUNNING,
+    TRUNCATED,
+    WON,
+    Decks,
+    Rules,
+    new_game,
+    step_game,
+    write_mask,
+)
 
 RESET_OPTIONS = ("code", "board", "game")
 
@@ -189,8 +201,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._view = View(render_mode, self._settings.render_size)
         self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
-        self._rewards = self._settings.reward.table()
-        self._board, self._counters, self._history = new_state()
+        self._rules, self._decks = self._settings.rules(), self._settings.decks()
+        self._rows = new_state()
+        self._step, self._deal, self._write_mask = Resolved(_step), Resolved(_new_game), Resolved(_write_mask)
         self._mask = np.zeros(self._settings.n_actions, np.int8)
         self._scratch = np.empty(52, np.uint8)
         self._stream: np.uint64 | None = None
@@ -244,29 +257,19 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._stream = self.np_random.integers(2**64, dtype=np.uint64)
             self._position = 0
         if game is not None:
-            self._board[:], self._counters[:], self._history[:] = game._board, game._counters, game._history
+            rows = self._rows
+            rows.board[:], rows.counters[:], rows.history[:] = game._board, game._counters, game._history
             self._code = game.code
         else:
-            source = self._settings.source
-            stream, deal = new_game(
-                self._board,
-                self._counters,
-                self._stream,
-                self._position,
-                source.decks,
-                source.deck_cells,
-                source.n_cells,
-                self._settings.sequential,
-                self._scratch,
-            )
+            stream, deal = self._deal(self._rows, self._stream, self._position, self._decks, self._scratch)
             # Numba hands a uint64 back as an int; given that, it would compile the kernel again for int64.
             self._stream = np.uint64(stream)
             self._position += 1
-            self._code = source.code(int(deal))
+            self._code = self._settings.source.code(int(deal))
         self._steps = 0
         self._state = "playing"
         self._outcome = None
-        write_mask(self._board, self._counters, self._settings.allow_undo, self._settings.prune, self._mask)
+        self._write_mask(self._rows, self._rules, self._mask)
         if self.render_mode == "human":
             self.render()
         return self._observe(), self._info(RUNNING, illegal=False)
@@ -296,20 +299,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         observation: Observation = (
             np.empty(N_FEATURES, np.uint8) if settings.observation == "features" else {}
         )
-        reward, illegal, outcome = _step(
-            self._board,
-            self._counters,
-            self._history,
-            number,
-            self._rewards,
-            settings.illegal_action,
-            settings.allow_undo,
-            settings.prune,
-            self._mask,
-            observation if isinstance(observation, np.ndarray) else _NOTHING,
-        )
+        features = observation if isinstance(observation, np.ndarray) else _NOTHING
+        reward, illegal, outcome = self._step(self._rows, number, self._rules, self._mask, features)
         if isinstance(observation, dict):
-            observation = cards_of(self._board)
+            observation = cards_of(self._rows.board)
         self._steps += 1
         terminated = outcome != RUNNING
         truncated = not terminated and self._steps >= self._most_steps
@@ -359,7 +352,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded("call reset() first: there is no game yet")
 
     def _live_game(self) -> Game:
-        return Game._wrap(self._board, self._counters, self._history, self._code)
+        return Game._wrap(*self._rows, self._code)
 
     def _given_game(self, options: dict[str, Any] | None) -> Game | None:
         """The game that reset's options ask for, checked before anything changes."""
@@ -393,21 +386,21 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 raise IllegalMoveError(
                     "nothing to undo: no move was played, or the last 100 are already taken back"
                 )
-        elif why_illegal(self._board, action) != LEGAL:
+        elif why_illegal(self._rows.board, action) != LEGAL:
             self.game.push(Move.from_id(action))
 
     def _observe(self) -> Observation:
         if self._settings.observation == "cards":
-            return cards_of(self._board)
+            return cards_of(self._rows.board)
         observation = np.empty(N_FEATURES, np.uint8)
-        write_features(self._board, observation)
+        write_features(self._rows.board, observation)
         return observation
 
     def _info(self, outcome: int, *, illegal: bool) -> dict[str, Any]:
         info = {
             "action_mask": self._mask.copy(),
-            "score": int(self._counters[SCORE]),
-            "moves": int(self._counters[MOVES]),
+            "score": int(self._rows.counters[SCORE]),
+            "moves": int(self._rows.counters[MOVES]),
             "illegal_action": illegal,
             "code": self._code or "",
             "outcome": INFO_OUTCOMES[outcome],
@@ -428,20 +421,20 @@ _NOTHING = np.empty(0, np.uint8)
 
 
 @kernel
-def _step(
-    board: Board,
-    counters: Counters,
-    history: History,
-    action: int,
-    rewards: Array,
-    illegal_action: int,
-    allow_undo: bool,
-    prune: bool,
-    mask: Array,
-    features: Array,
-) -> tuple[float, bool, int]:
+def _step(state: State, action: int, rules: Rules, mask: Array, features: Array) -> tuple[float, bool, int]:
     """``step_game`` and, where asked for, the next ``"features"``, in one call."""
-    result = step_game(board, counters, history, action, rewards, illegal_action, allow_undo, prune, mask)
+    result = step_game(state, action, rules, mask)
     if features.shape[0] > 0:
-        write_features(board, features)
+        write_features(state.board, features)
     return result
+
+
+@kernel
+def _new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Array) -> tuple[Any, int]:
+    """``new_game``, compiled to be called from Python."""
+    return new_game(state, stream, position, decks, scratch)
+
+
+@kernel
+def _write_mask(state: State, rules: Rules, mask: Array) -> None:
+    write_mask(state.board, state.counters, rules, mask)

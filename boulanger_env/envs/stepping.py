@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from boulanger_env.deals.codes import deal_bk1, draw_bk1_number, uniform_below
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
 from boulanger_env.game.moves import N_ACTIONS, UNDO
-from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, History
+from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
 
 from .rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 
@@ -18,36 +21,63 @@ OUTCOMES = (None, "won", "stuck", "illegal", "truncated")
 # As infos tell it: a truncation, which a TimeLimit around the environment may decide, is told by truncated alone.
 INFO_OUTCOMES = ("", "won", "stuck", "illegal", "")
 
+CODE_LENGTH = 16
+CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
+
 # What an illegal action does. Raising is the single environment's own affair: the game does not change.
 PENALIZE, TERMINATE, RAISE = range(3)
 
 
+class Rules(NamedTuple):
+    """The settings that decide what an action brings, as the kernels take them (``Settings.rules``)."""
+
+    rewards: Array
+    """``Reward.table()``."""
+    illegal_action: int
+    """``PENALIZE``, ``TERMINATE`` or ``RAISE`` (which leaves the game as it is, like the first)."""
+    allow_undo: int
+    """Whether there is an action 780. An int, since numba unpacks ints sooner than bools."""
+    prune: int
+    """See ``legal_moves``."""
+    most_steps: int
+    """The step that truncates an episode."""
+
+
+class Decks(NamedTuple):
+    """Where the next games come from, as the kernels take it (``Settings.decks``)."""
+
+    cards: Array
+    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random BK1 decks."""
+    cells: Array
+    """uint8 ``(m,)``, the cells of each."""
+    codes: Array
+    """uint32 ``(m, CODE_LENGTH)``, the code of each as its letters."""
+    n_cells: int
+    """Cells of random games."""
+    sequential: int
+    """Whether listed deals are taken in their order, wrapping round, instead of at random."""
+
+
+def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """Texts ``(n,)`` of at most k letters as their letters ``(n, k)``, in the same memory: kernels read no texts."""
+    return texts.view(np.uint32).reshape(len(texts), texts.itemsize // 4)
+
+
 @inlined_kernel
-def step_game(
-    board: Board,
-    counters: Counters,
-    history: History,
-    action: int,
-    rewards: Array,
-    illegal_action: int,
-    allow_undo: bool,
-    prune: bool,
-    mask: Array,
-) -> tuple[float, bool, int]:
+def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[float, bool, int]:
     """Play one action and write the next mask.
 
     Args:
-        board: the game's rows, with ``counters`` and ``history``; changed in place.
+        state: the game; changed in place.
         action: 0..779, or 780 for undo.
-        rewards: ``Reward.table()``.
-        illegal_action: ``PENALIZE``, ``TERMINATE`` or ``RAISE`` (which leaves the game as it was, too).
-        allow_undo: whether there is an action 780.
-        prune: see ``legal_moves``.
+        rules: what it brings.
         mask: int8 ``(780,)``, or ``(781,)`` with undo; overwritten. All ones once the episode has terminated.
 
     Returns:
         The reward, whether the action was illegal, and the outcome (``RUNNING``, ``WON``, ``STUCK`` or ``ILLEGAL``).
     """
+    board, counters, history = state
+    rewards = rules.rewards
     illegal = False
     moved = False
     reward = 0.0
@@ -67,9 +97,9 @@ def step_game(
     outcome = RUNNING
     if illegal:
         reward = rewards[R_ILLEGAL]
-        if illegal_action == TERMINATE:
+        if rules.illegal_action == TERMINATE:
             outcome = ILLEGAL
-    legal = write_mask(board, counters, allow_undo, prune, mask)
+    legal = write_mask(board, counters, rules, mask)
     if moved and legal == 0:
         if cards_home(board) == 52:
             outcome = WON
@@ -83,51 +113,38 @@ def step_game(
 
 
 @inlined_kernel
-def write_mask(board: Board, counters: Counters, allow_undo: bool, prune: bool, mask: Array) -> int:
+def write_mask(board: Board, counters: Counters, rules: Rules, mask: Array) -> int:
     """Write a position's own mask, undo included; returns the number of legal moves, undo not counted."""
-    legal = legal_moves(board, mask, prune)
-    if allow_undo:
+    legal = legal_moves(board, mask, rules.prune)
+    if rules.allow_undo:
         mask[N_ACTIONS] = counters[UNDO_LENGTH] > 0
     return legal
 
 
 @inlined_kernel
-def new_game(
-    board: Board,
-    counters: Counters,
-    stream: Any,
-    position: int,
-    decks: Array,
-    deck_cells: Array,
-    n_cells: int,
-    sequential: bool,
-    scratch: Array,
-) -> tuple[Any, int]:
+def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Array) -> tuple[Any, int]:
     """Deal the next game of an episode stream.
 
     Args:
-        board: the game's rows, with ``counters``; overwritten.
+        state: overwritten.
         stream: uint64, the deal stream.
-        position: the next place in a sequence of deals, for ``sequential``.
-        decks: uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random BK1 deals with ``n_cells`` cells.
-        deck_cells: uint8 ``(m,)``, the cells of each.
-        n_cells: cells of random games.
-        sequential: take the deal at ``position``, wrapping round, instead of a random one.
+        position: the next place in a sequence of decks.
+        decks: where the game comes from.
         scratch: uint8 ``(52,)``.
 
     Returns:
         The stream's next state, and the deal: its BK1 number, or its index in the list.
     """
-    counters[:] = 0
-    count = decks.shape[0]
+    state.counters[:] = 0
+    count = decks.cards.shape[0]
     if count == 0:
         stream, number = draw_bk1_number(stream)
         deal_bk1(number, scratch)
-        deal(board, scratch, n_cells)
+        deal(state.board, scratch, decks.n_cells)
         return stream, number
-    if sequential:
+    if decks.sequential:
         index = position % count
     else:
         stream, index = uniform_below(stream, count)
-    deal(board, decks[index], i64(deck_cells[index]))
+    deal(state.board, decks.cards[index], i64(decks.cells[index]))
     return stream, index

@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from boulanger_env.game.checks import as_array, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
+from boulanger_env.game.jit import Resolved
 from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.state import (
-    BOARD_SIZE,
-    HISTORY_SIZE,
     MOVES,
-    N_COUNTERS,
     SCORE,
 )
 from boulanger_env.game.turns import Turn
@@ -42,10 +40,11 @@ from .batch import (
     I_LENGTH,
     I_MOVES,
     I_SCORE,
-    N_EPISODE,
     NEXT_STEP,
     OUTCOME_TEXTS,
     SAME_STEP,
+    Crew,
+    Games,
     all_below,
     first_illegal,
     observe_all,
@@ -53,7 +52,6 @@ from .batch import (
     step_batch,
     write_masks,
 )
-from .frames import CODE_DTYPE, letters
 from .infos import Infos
 from .observations import Observation
 from .outputs import OutputPool, Outputs
@@ -61,7 +59,7 @@ from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
 from .sharing import S_ENDED, games_a_part
-from .stepping import OUTCOMES, RAISE, RUNNING, WON
+from .stepping import CODE_DTYPE, OUTCOMES, RAISE, RUNNING, WON
 from .workers import Workers
 
 _AUTORESET = {
@@ -171,19 +169,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
         n = self.num_envs
-        self._boards = np.zeros((n, BOARD_SIZE), np.uint8)
-        self._counters = np.zeros((n, N_COUNTERS), np.int32)
-        self._history = np.zeros((n, HISTORY_SIZE), np.uint16)
-        self._episodes = np.zeros((n, N_EPISODE), np.int64)
-        self._streams = np.zeros(n, np.uint64)
-        self._returns = np.zeros(n)
-        self._codes = np.zeros(n, CODE_DTYPE)
+        self._games = Games.make(n)
+        self._rules, self._decks = settings.rules(), settings.decks()
         self._is_reset = False
         self._workers = Workers(self.num_threads)
-        self._deck_codes = letters(np.array(settings.source.codes or (), CODE_DTYPE))
-        self._games_a_part = games_a_part(n, self.num_threads)
-        # Each thread has its own place to shuffle in.
-        self._scratch = np.zeros((self.num_threads, 52), np.uint8)
+        self._crew = Crew(games_a_part(n, self.num_threads), np.zeros((self.num_threads, 52), np.uint8))
+        self._step_batch = Resolved(step_batch)
         self._outputs = OutputPool(
             n,
             settings.n_actions,
@@ -191,33 +182,6 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             finals=self.autoreset_mode is AutoresetMode.SAME_STEP,
             texts=not settings.array_infos,
             reuse_always=not copy,
-        )
-        self._bind()
-
-    def _bind(self) -> None:
-        """Gather what step_batch is told at every step."""
-        settings, source = self._settings, self._settings.source
-        self._words = self._boards.view(np.uint64)
-        self._for_kernel: tuple[Any, ...] = (
-            self._boards,
-            self._words,
-            self._counters,
-            self._history,
-            self._episodes,
-            self._streams,
-            self._returns,
-            letters(self._codes),
-            settings.reward.table(),
-            settings.illegal_action,
-            int(settings.allow_undo),  # numba takes numbers sooner than bools
-            int(settings.prune),
-            settings.most_steps,
-            _AUTORESET[self.autoreset_mode],
-            source.decks,
-            source.deck_cells,
-            self._deck_codes,
-            source.n_cells,
-            int(settings.sequential),
         )
 
     @property
@@ -263,35 +227,20 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if not self._is_reset:
             if not chosen.all():
                 raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
-            self._episodes[:, E_POSITION] = np.arange(self.num_envs)
+            self._games.episodes[:, E_POSITION] = np.arange(self.num_envs)
             unseeded = [i for i, s in enumerate(seeds) if s is None]
             if unseeded:
                 fresh, _ = seeding.np_random()
-                self._streams[unseeded] = fresh.integers(2**64, size=len(unseeded), dtype=np.uint64)
+                self._games.streams[unseeded] = fresh.integers(2**64, size=len(unseeded), dtype=np.uint64)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
         for i, s in enumerate(seeds):
             if s is not None and chosen[i]:
                 generator, _ = seeding.np_random(s)
-                self._streams[i] = generator.integers(2**64, dtype=np.uint64)
-                self._episodes[i, E_POSITION] = i
+                self._games.streams[i] = generator.integers(2**64, dtype=np.uint64)
+                self._games.episodes[i, E_POSITION] = i
         if games is None:
-            source = self._settings.source
-            start_games(
-                chosen,
-                self._boards,
-                self._counters,
-                self._episodes,
-                self._streams,
-                self._returns,
-                letters(self._codes),
-                source.decks,
-                source.deck_cells,
-                self._deck_codes,
-                source.n_cells,
-                self._settings.sequential,
-                self._scratch[0],
-            )
+            start_games(chosen, self._games, self._decks, self._crew.scratch[0])
         else:
             for i, game in games.items():
                 self._give(i, game)
@@ -342,14 +291,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._check_reset()
         mask = np.empty((self.num_envs, self._settings.n_actions), np.bool_)
         with self._turn:
-            write_masks(
-                self._boards,
-                self._counters,
-                self._episodes,
-                self._settings.allow_undo,
-                self._settings.prune,
-                mask.view(np.int8),
-            )
+            write_masks(self._games, self._rules, mask.view(np.int8))
         return mask
 
     def game(self, i: int) -> Game:
@@ -424,7 +366,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _over(self) -> NDArray[np.bool_]:
         """Which games have ended and are not dealt anew."""
-        return np.asarray(self._episodes[:, E_OUTCOME] != RUNNING)
+        return np.asarray(self._games.episodes[:, E_OUTCOME] != RUNNING)
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Checked actions; those of games that have ended count for nothing and may be any integers."""
@@ -450,7 +392,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions, if none of them has to be refused."""
         if self._settings.illegal_action == RAISE:
-            i = int(first_illegal(self._boards, self._counters, array, self._episodes))
+            i = int(first_illegal(self._games, array))
             if i >= 0:
                 game, action = self.game(i), int(array[i])
                 try:
@@ -459,44 +401,51 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                     raise IllegalMoveError(f"sub-environment {i}: {error}") from None
         return array
 
+    @property
+    def _codes(self) -> NDArray[np.str_]:
+        """The codes of the games ``(n,)``, in the memory that the kernels write to."""
+        codes: NDArray[np.str_] = self._games.codes.view(CODE_DTYPE)[:, 0]
+        return codes
+
     # -- inside -----------------------------------------------------------------------------------------------
 
     def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> int:
         """One compiled call in each thread; how many games ended."""
 
         def run(shared: NDArray[np.int64], thread: int) -> None:
-            step_batch(
+            self._step_batch(
                 shared,
                 thread,
-                self._games_a_part,
-                self._scratch[thread],
+                self._crew,
                 actions,
-                *self._for_kernel,
-                *outputs.for_kernels,
+                self._games,
+                self._rules,
+                self._decks,
+                _AUTORESET[self.autoreset_mode],
+                outputs.written,
             )
 
         return self._workers.run(run, self.num_envs).item(S_ENDED)
 
     def _give(self, i: int, game: Game) -> None:
-        self._boards[i], self._counters[i], self._history[i] = game._board, game._counters, game._history
+        games = self._games
+        games.boards[i], games.counters[i], games.history[i] = game._board, game._counters, game._history
         self._codes[i] = game.code or ""
-        self._episodes[i, [E_STEPS, E_OUTCOME]] = 0, RUNNING
-        self._returns[i] = 0.0
+        self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, RUNNING
+        self._games.returns[i] = 0.0
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
         """Observation and infos after a reset, of those games too that it left as they were."""
         outputs = self._outputs.take()
         frames, events = outputs.frames, outputs.events
-        settings, outcomes = self._settings, self._episodes[:, E_OUTCOME]
-        write_masks(
-            self._boards, self._counters, self._episodes, settings.allow_undo, settings.prune, frames.mask
-        )
-        observe_all(self._boards, self._words, *frames.for_kernels()[1:])
+        outcomes = self._games.episodes[:, E_OUTCOME]
+        write_masks(self._games, self._rules, frames.mask)
+        observe_all(self._games, frames.seen)
         over = outcomes != RUNNING
-        events.ints[I_SCORE] = self._counters[:, SCORE]
-        events.ints[I_MOVES] = self._counters[:, MOVES]
-        events.ints[I_LENGTH] = np.where(over, self._episodes[:, E_STEPS], 0)
-        events.floats[F_RETURN] = np.where(over, self._returns, 0)
+        events.ints[I_SCORE] = self._games.counters[:, SCORE]
+        events.ints[I_MOVES] = self._games.counters[:, MOVES]
+        events.ints[I_LENGTH] = np.where(over, self._games.episodes[:, E_STEPS], 0)
+        events.floats[F_RETURN] = np.where(over, self._games.returns, 0)
         events.bools[B_WON] = outcomes == WON
         events.bools[B_ILLEGAL] = False
         events.outcomes[:] = OUTCOME_TEXTS[outcomes]
@@ -505,19 +454,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _live_game(self, i: int) -> Game:
         code = str(self._codes[i]) or None
-        return Game._wrap(self._boards[i], self._counters[i], self._history[i], code)
+        games = self._games
+        return Game._wrap(games.boards[i], games.counters[i], games.history[i], code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
         """A game and how it ended, which is known until it is dealt anew."""
-        return self._live_game(i), OUTCOMES[self._episodes[i, E_OUTCOME]]
+        return self._live_game(i), OUTCOMES[self._games.episodes[i, E_OUTCOME]]
 
     def __copy__(self) -> BoulangerVectorEnv:
         # Two environments on the same rows would play each other's games.
         return copying.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_workers": Workers(self.num_threads), "_words": None, "_for_kernel": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()  # words and letters are views, which a copy would lose
+        return {**self.__dict__, "_workers": Workers(self.num_threads)}

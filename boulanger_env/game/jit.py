@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import config, njit
+from numba import config, njit, typeof
 
 from .cache import KernelCache
 
@@ -47,6 +48,35 @@ def inlined_kernel(function: F) -> F:
 def allocating_kernel(function: F) -> F:
     """A kernel that makes arrays, which is worth it only where one call does the work of many."""
     return _compile(function, allocates=True)
+
+
+class Resolved:
+    """A kernel that looks up the types of its arguments at its first call only.
+
+    For bundles of arrays numba's look-up takes microseconds at each call. Leaving it out leaves out every check: only
+    arguments of the same types may follow.
+
+    Args:
+        function: a kernel.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._compiled: Callable[..., Any] | None = function if INTERPRETED else None
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the kernel."""
+        if self._compiled is None:
+            self._compiled = cast(Any, self._function).compile(tuple(map(typeof, args)))
+        return self._compiled(*args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By name: what is compiled belongs to this process, and to these arrays."""
+        return _resolved, (self._function.__module__, self._function.__name__)
+
+
+def _resolved(module: str, name: str) -> Resolved:
+    return Resolved(getattr(importlib.import_module(module), name))
 
 
 def _compile(function: F, allocates: bool, inline: bool = False) -> F:

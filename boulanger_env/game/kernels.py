@@ -231,7 +231,7 @@ def byte_index(word: Any) -> int:
 
 
 @inlined_kernel
-def legal_moves(board: Board, mask: Array, prune: bool) -> int:
+def legal_moves(board: Board, mask: Array, prune: int) -> int:
     """Write the legal moves into ``mask[:780]`` (1 = legal) and count them.
 
     With ``prune``, moves that lead to an equivalent position are left out: every empty column but the
@@ -281,7 +281,7 @@ def legal_moves(board: Board, mask: Array, prune: bool) -> int:
 
 
 @inlined_kernel
-def _moves_to_empty(board: Board, mask: Array, target: Any, limit: int, prune: bool) -> int:
+def _moves_to_empty(board: Board, mask: Array, target: Any, limit: int, prune: int) -> int:
     """Write the moves into the empty columns whose bytes in ``target`` are 1; returns how many."""
     count = 0
     for c in range(MAX_CELLS):

@@ -23,7 +23,7 @@ A batch is the same rows, many times: kernels take one row each and never copy i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +58,17 @@ N_COUNTERS = 4
 HISTORY_SIZE = 100
 
 
-def new_state() -> tuple[Board, Counters, History]:
-    """Zeroed rows of one game: ``(board, counters, history)``."""
-    return (
+class State(NamedTuple):
+    """One game's rows, which kernels change in place."""
+
+    board: Board
+    counters: Counters
+    history: History
+
+
+def new_state() -> State:
+    """Zeroed rows of one game."""
+    return State(
         np.zeros(BOARD_SIZE, np.uint8),
         np.zeros(N_COUNTERS, np.int32),
         np.zeros(HISTORY_SIZE, np.uint16),
