@@ -126,7 +126,7 @@ HOLDERS: dict[str, Any] = {
     "a part of an info": lambda results: results[-1]["score"][:2],
     "rewards": lambda results: results[1],
     "flags": lambda results: results[3][1:],
-    "memory": lambda results: np.frombuffer(results[0]["cells"].data, np.uint8),
+    "memory": lambda results: np.frombuffer(results[-1]["action_mask"].data, np.int8),
     "a subclass": lambda results: results[0]["cells"].view(np.recarray),
     "a last observation": lambda results: results[-1]["final_obs"][0]["cells"],
     "a part of the last info": lambda results: results[-1]["final_info"]["episode_return"],
