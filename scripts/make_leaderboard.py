@@ -30,9 +30,6 @@ AGENTS = (
     "solver:quality=shortest",
 )
 
-# Played before runs kept their moves. That all its wins are as short as the proven shortest is checked.
-WITHOUT_MOVES = {"c4-test/solver-quality-shortest.jsonl"}
-
 ABOUT = {
     "random": "`random`, any legal move",
     "greedy": "`greedy`, a fixed order of moves",
@@ -49,21 +46,16 @@ def play() -> None:
         (FOLDER / name).mkdir(parents=True, exist_ok=True)
         for agent in AGENTS:
             file = FOLDER / name / f"{agent.replace(':', '-').replace('=', '-')}.jsonl"
-            run = evaluate(agent, name, file=file, moves=keeps_moves(file))
+            run = evaluate(agent, name, file=file, moves=True)
             print(
                 f"{name} {run.policy}: {run.summary.wins} of {run.summary.games} won in {run.seconds:.0f} s"
             )
 
 
-def keeps_moves(file: Path) -> bool:
-    """Whether a run has to keep its moves."""
-    return file.relative_to(FOLDER).as_posix() not in WITHOUT_MOVES
-
-
 def checked(file: Path) -> Results:
     """A run, whose games have been played again by their moves."""
     run = Results.load(file)
-    if run.moves != keeps_moves(file) or run.deals != file.parent.name:
+    if not run.moves or run.deals != file.parent.name:
         raise SystemExit(
             f"{file}: a run here has {file.parent.name} as its deals and keeps its moves (bench --moves)"
         )
