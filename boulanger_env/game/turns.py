@@ -15,23 +15,34 @@ class Turn:
 
     Args:
         owner: what it is called in the error.
+
+    Attributes:
+        lock: for those to whom the calls of a ``with`` are too dear: taken without waiting, or else :meth:`refuse`.
     """
 
-    __slots__ = ("_lock", "_owner")
+    __slots__ = ("_owner", "lock")
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
-        self._lock = RLock()
+        self.lock = RLock()
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise BoulangerError(
-                f"another thread is using this {self._owner}: give each thread one of its own, or let one wait for "
-                "the other"
-            )
+        if not self.lock.acquire(False):
+            self.refuse()
 
     def __exit__(self, *error: Any) -> None:
-        self._lock.release()
+        self.lock.release()
+
+    def refuse(self) -> None:
+        """Say that another thread has its turn.
+
+        Raises:
+            BoulangerError: always.
+        """
+        raise BoulangerError(
+            f"another thread is using this {self._owner}: give each thread one of its own, or let one wait for the "
+            "other"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Turn, (self._owner,)
