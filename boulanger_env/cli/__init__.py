@@ -1,6 +1,6 @@
-"""The ``boulanger`` command: what each command takes; the work is done by the modules it calls.
+"""The ``boulanger`` command: arguments and options; the work is done in the modules that it calls.
 
-A command imports its module inside, so that one that only draws a board does not wait for a training library.
+Each command imports its module when it runs, so that drawing a board does not wait for a training library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["app", "main"]
 for _command in (deal, play, solve, replay, diagnose, train, bench, compare, label):
     app.command()(_command)
 
-# typer brings its own click or uses the one that is installed, by its version; this is the class of the one in use.
+# Depending on its version, typer uses the installed click or its own copy; this finds the class in use.
 _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
 
 
@@ -42,17 +42,17 @@ def main() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            # Closed by whoever started this; in this order each gets its own number again.
+            # The parent process closed it; reopening in this order gives each stream its usual number.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
         elif mode == "w" and isinstance(stream, io.TextIOWrapper):
-            # A dot that a terminal lacks is no reason to fail.
+            # A character that the terminal cannot show is not a reason to fail.
             stream.reconfigure(errors="replace")
-    # In one line, like errors, and without the line of code that it comes from.
+    # On one line, like errors, and without the source line.
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {printable(str(message))}\n"
     try:
         sys.exit(app(prog_name="boulanger", standalone_mode=False))
     except _UsageError as error:
-        # In one line, like all other errors; 2 is what shells expect for a command that was not understood.
+        # On one line, like all other errors; shells expect 2 for a usage error.
         command = error.ctx.command_path if error.ctx else "boulanger"
         typer.echo(f"Error: {printable(error.format_message())} ({command} --help)", err=True)
         sys.exit(2)

@@ -18,32 +18,32 @@ def train(
         int | None,
         typer.Option(
             min=1,
-            help="Moves to play while learning. [default: 400000, 2 minutes of one core]",
+            help="Moves to train for. [default: 400000, 2 minutes on one core]",
             show_default=False,
         ),
     ] = None,
-    cells: Annotated[int, typer.Option(help="Cells of the games: 4, 2 or 1.")] = 4,
+    cells: Annotated[int, typer.Option(help="Number of free cells: 4, 2 or 1.")] = 4,
     network: Annotated[
-        str, typer.Option(help="cards (built on suits and columns) or mlp (a plain one).")
+        str, typer.Option(help="cards (structured by suits and columns) or mlp (a plain MLP).")
     ] = "cards",
-    seed: Annotated[int, typer.Option(min=0, help="Of the network, the deals and the play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the network, the deals and the play.")] = 0,
     test_deals: Annotated[
         str,
         typer.Option(
-            help="Name or file of the deals of the benchmark. [default: c4-test-all]", show_default=False
+            help="Deal set of the benchmark, by name or file. [default: c4-test-all]", show_default=False
         ),
     ] = "",
     output: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for what comes out, new or empty. [default: runs/ and the time]", show_default=False
+            help="Folder for the output, new or empty. [default: runs/ and the time]", show_default=False
         ),
     ] = None,
     threads: Threads = 1,
 ) -> None:
-    """Train an agent, benchmark it beside two baselines.
+    """Train an agent and benchmark it against two baselines.
 
-    What comes out is in one folder: the model, the results, a learning curve and a game to look at. Ctrl-C ends the
+    All output goes to one folder: the model, the results, a learning curve and a game to look at. Ctrl-C ends the
     training early: the best model so far is kept and benchmarked.
 
     \b
@@ -84,7 +84,7 @@ def train(
 
 
 def new_folder(path: Path) -> Path:
-    """Make a folder that nobody else has, with a number behind its name if that is taken."""
+    """Create a new folder, with a number appended to its name if the name is taken."""
     path.parent.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         folder = path if number == 1 else path.with_name(f"{path.name}-{number}")

@@ -1,4 +1,4 @@
-"""What all commands share: the application, its errors, and options that several of them take."""
+"""What the commands share: the application, error handling, common options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from boulanger_env.shown import printable
 
 _LONGEST_ERROR = 2000
 
-# The extra that brings a library which only some commands need.
+# Optional library -> the extra that installs it.
 _EXTRAS = {
     "torch": "train",
     "stable_baselines3": "train",
@@ -34,18 +34,18 @@ _EXTRAS = {
 
 
 class _Commands(TyperGroup):
-    """The commands, with errors of input and files as one line on stderr and exit code 1."""
+    """The commands; errors in input and files become one line on stderr and exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            # Whoever read the output has seen enough; typer ends without a word.
+            # The reader of the output has closed it; typer exits silently.
             raise
         except OSError as error:
             fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
         except EOFError as error:
-            # typer would end without a word, as after Ctrl-C.
+            # typer would exit silently, as after Ctrl-C.
             raise RuntimeError("something ended before all of it was read") from error
         except BoulangerError as error:
             fail(str(error))
@@ -57,8 +57,8 @@ class _Commands(TyperGroup):
 
 
 def fail(message: str) -> NoReturn:
-    """End the command with one line on the error output."""
-    # Many messages quote a file or an argument.
+    """Exit with a one-line message on stderr."""
+    # Many messages quote a file or an argument, which may hold control characters.
     typer.echo("Error: " + printable(" ".join(message.splitlines()), _LONGEST_ERROR), err=True)
     raise typer.Exit(1)
 
@@ -74,23 +74,25 @@ app = typer.Typer(
 Code = Annotated[
     str, typer.Argument(help="Game code, such as BK1-C4-AAAAA24 or MS-C4-617.", show_default=False)
 ]
-Ascii = Annotated[bool, typer.Option("--ascii", help="Letters SHDC instead of suit symbols.")]
+Ascii = Annotated[bool, typer.Option("--ascii", help="Use the letters SHDC instead of suit symbols.")]
 Threads = Annotated[
     int,
-    typer.Option(min=1, help="Threads of PyTorch. More are slower on a machine that does other work too."),
+    typer.Option(
+        min=1, help="PyTorch threads. More can be slower on a machine that is also doing other work."
+    ),
 ]
 Color = Annotated[
     bool | None,
     typer.Option(
         "--color/--no-color",
-        help="Colours or none. [default: in a terminal, unless NO_COLOR is set]",
+        help="Use colours or not. [default: in a terminal, unless NO_COLOR is set]",
         show_default=False,
     ),
 ]
 
 
 class Look(NamedTuple):
-    """How a board is to look."""
+    """How boards are printed."""
 
     color: bool
     ascii: bool
@@ -99,7 +101,7 @@ class Look(NamedTuple):
 
 
 def look_of(ascii: bool, color: bool | None) -> Look:
-    """What was asked for, and otherwise what the output can show."""
+    """What was asked for, limited to what the output can show."""
     terminal = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     try:
         SUIT_SYMBOLS.encode(sys.stdout.encoding or "ascii")
@@ -113,7 +115,7 @@ def _app(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """Jeu du Boulanger (Baker's Game): deal it, play it, train agents on it and benchmark them."""
+    """Jeu du Boulanger (Baker's Game): deal, play, train agents and benchmark them."""
     if version:
         typer.echo(f"boulanger_env {__version__}")
         raise typer.Exit

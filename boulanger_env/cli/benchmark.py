@@ -25,25 +25,23 @@ def bench(
     agent: Annotated[
         list[str],
         typer.Option(
-            help="random, greedy, heuristic, solver, with options (heuristic:nodes=30); a model's .zip; or "
-            "module:name. NAME= before it names it. May be given several times. Loading a .zip or a module runs "
-            "the code in it: take none from a stranger."
+            help="random, greedy, heuristic or solver, with options (heuristic:nodes=30); a model's .zip; or "
+            "module:name. Prefix NAME= to name it in the results. Repeat to play several. Loading a .zip or a "
+            "module runs the code in it: use only what you trust."
         ),
     ],
-    deals: Annotated[str, typer.Option(help="Name or file of a set of deals.")] = "c4-test-all",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many deals, from the first.")] = None,
+    deals: Annotated[str, typer.Option(help="Deal set, by name or file.")] = "c4-test-all",
+    limit: Annotated[int | None, typer.Option(min=1, help="Play only the first N deals.")] = None,
     seed: Annotated[
         list[int] | None,
-        typer.Option(
-            min=0, help="Of all chance; given several times, the deals are played with each. [default: 0]"
-        ),
+        typer.Option(min=0, help="Random seed; repeat to play every deal once per seed. [default: 0]"),
     ] = None,
     sample: Annotated[
         bool | None,
         typer.Option(
             "--sample/--no-sample",
-            help="A model draws its moves by their probabilities, or always takes the likeliest. "
-            "[default: as it was saved, else the likeliest]",
+            help="Sample a model's moves from its policy, or always take the likeliest. "
+            "[default: as the model was saved, else the likeliest]",
             show_default=False,
         ),
     ] = None,
@@ -51,7 +49,7 @@ def bench(
         int | None,
         typer.Option(
             min=1,
-            help="Moves after which a game is cut off. [default: 500; a model's own, if it was saved with it]",
+            help="Truncate games after N steps. [default: the limit that the model was saved with, else 500]",
             show_default=False,
         ),
     ] = None,
@@ -59,38 +57,36 @@ def bench(
         bool | None,
         typer.Option(
             "--prune/--no-prune",
-            help="Leave moves to equivalent positions out of the mask. [default: no; as a model was saved]",
+            help="Mask out moves to equivalent positions. [default: as the model was saved, else no]",
             show_default=False,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            help="A folder for the games, line by line, and the report; goes on with what is there."
-        ),
+        typer.Option(help="Folder for the games, one per line, and the report. An interrupted run resumes."),
     ] = None,
     ray: Ray = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="On Ray: tasks at a time. [default: one a CPU]")
+        int | None, typer.Option(min=1, help="With --ray: tasks at a time. [default: one per CPU]")
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(help="Folder for replays of the games, a folder in it for each agent."),
+        typer.Option(help="Folder for replays of the games, with one subfolder per agent."),
     ] = None,
     record_games: Annotated[
-        str, typer.Option(help="Which games to record: losses, all, or how many, from the first.")
+        str, typer.Option(help="Which games to record: losses, all, or the first N.")
     ] = "losses",
     moves: Annotated[
         bool,
-        typer.Option("--moves", help="Keep every game's moves in its line, so that it can be played again."),
+        typer.Option("--moves", help="Keep every game's moves in its line, so that it can be replayed."),
     ] = False,
     threads: Threads = 1,
     markdown: Markdown = False,
     color: Color = None,
 ) -> None:
-    """Play a fixed set of deals with agents, and print a table.
+    """Play a fixed set of deals with agents and print a table.
 
-    The table has 95 % intervals. With --output there are the games and a report, too.
+    The table has 95 % intervals. With --output the games and a report are saved, too.
 
     \b
     Examples:
@@ -130,13 +126,13 @@ def bench(
 
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Files that bench wrote, on the same deals.")],
-    output: Annotated[Path | None, typer.Option(help="A folder for the whole report.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder for the full report.")] = None,
     markdown: Markdown = False,
     color: Color = None,
 ) -> None:
     """Compare finished runs deal by deal.
 
-    By McNemar's exact test, with bootstrap intervals of the differences.
+    Uses McNemar's exact test, with bootstrap intervals for the differences.
 
     \b
     Example:
@@ -150,26 +146,24 @@ def compare(
 def label(
     codes: Annotated[
         str,
-        typer.Option(
-            help="BK1-C4 for random deals, a code for it and those after it, or the name or file of a set."
-        ),
+        typer.Option(help="BK1-C4 for random deals, a code to start from it, or a deal set by name or file."),
     ],
     count: Annotated[int | None, typer.Option(min=1, help="How many deals.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of random deals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of random deals.")] = 0,
     output: Annotated[
-        Path | None, typer.Option(help="A folder for Parquet shards; goes on with what is there.")
+        Path | None, typer.Option(help="Folder for Parquet shards. An interrupted run resumes.")
     ] = None,
     ray: Ray = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes, or tasks on Ray, at a time. [default: one a core]"),
+        typer.Option(min=1, help="Processes, or Ray tasks, at a time. [default: one per core]"),
     ] = None,
-    node_limit: Annotated[int | None, typer.Option(min=1, help="The most positions for one deal.")] = None,
-    shard: Annotated[int, typer.Option(min=1, help="Deals a shard.")] = 10_000,
+    node_limit: Annotated[int | None, typer.Option(min=1, help="Maximum positions per deal.")] = None,
+    shard: Annotated[int, typer.Option(min=1, help="Deals per shard.")] = 10_000,
 ) -> None:
     """Find out which deals can be won.
 
-    The share that can be won is printed with its 95 % interval.
+    Prints the share that can be won, with its 95 % interval.
 
     \b
     Examples:

@@ -20,15 +20,15 @@ def diagnose(
     ],
     steps: Annotated[bool, typer.Option("--steps", help="List every decision.")] = False,
     fewest: Annotated[
-        bool, typer.Option("--fewest", help="The same, with the proven fewest moves to a win (slower).")
+        bool, typer.Option("--fewest", help="As --steps, with the proven fewest moves to a win (slower).")
     ] = False,
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="The most positions to look at, for each legal move.")
+        int | None, typer.Option(min=1, help="Maximum positions to search for each legal move.")
     ] = None,
 ) -> None:
-    """Find the move that lost each game, and those that kept a win.
+    """Find the move that lost each game, and the moves that kept the win.
 
-    Every answer is proved by a complete search, unless --nodes ends it first.
+    Every answer is proved by a complete search, unless --nodes stops it first.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ from .app import Ascii, Code, Color, look_of
 def deal(
     code: Code,
     text: Annotated[
-        bool, typer.Option("--text", help="The plain text board that FreeCell solvers read.")
+        bool, typer.Option("--text", help="Print the plain text board that FreeCell solvers read.")
     ] = False,
     ascii: Ascii = False,
     color: Color = None,
@@ -40,25 +40,26 @@ def play(
         str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
     ] = None,
     cells: Annotated[
-        int | None, typer.Option(help="A new random game with 4, 2 or 1 cells; with --board, its cells.")
+        int | None,
+        typer.Option(help="Start a random game with 4, 2 or 1 cells; with --board, the board's cells."),
     ] = None,
-    new: Annotated[bool, typer.Option("--new", help="From the start, not from where it was left.")] = False,
-    board: Annotated[Path | None, typer.Option(help="Play from the text board in a file.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Start over instead of resuming.")] = False,
+    board: Annotated[Path | None, typer.Option(help="Play from a text board in a file.")] = None,
     window: Annotated[bool, typer.Option("--window", help="Play in a window, with the mouse.")] = False,
     ascii: Ascii = False,
     color: Color = None,
 ) -> None:
-    """Play in the terminal, or in a window.
+    """Play in the terminal or in a window.
 
-    Moves are typed in notation (76, 12v3, 6a, bh); h shows all that can be typed. In the window cards are
-    dragged or tapped. The game is saved after every move, and goes on where it was left.
+    Type moves in notation (76, 12v3, 6a, bh); h shows all that can be typed. In the window, drag or tap cards.
+    The game is saved after every move and resumes where you left it.
 
     \b
     Examples:
-      boulanger play                 go on with the last game, or start a random one
+      boulanger play                 resume the last game, or start a random one
       boulanger play --new           another random game; the last one is kept
       boulanger play --cells 2       a random game with two cells
-      boulanger play MS-C4-617       this game, from where it was left
+      boulanger play MS-C4-617       this game, from where you left it
       boulanger play --window        with the mouse
     """
     from boulanger_env import play as terminal

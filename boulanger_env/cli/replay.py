@@ -15,20 +15,20 @@ def replay(
         list[Path], typer.Argument(help="Replay files, or folders of them.", show_default=False)
     ],
     html: Annotated[
-        Path | None, typer.Option(help="Write one page that plays them, for any browser.")
+        Path | None, typer.Option(help="Write one web page that plays them in any browser.")
     ] = None,
-    gif: Annotated[Path | None, typer.Option(help="Write the game as an animated picture.")] = None,
+    gif: Annotated[Path | None, typer.Option(help="Write the game as an animated GIF.")] = None,
     mp4: Annotated[Path | None, typer.Option(help="Write the game as a video.")] = None,
     ansi: Annotated[bool, typer.Option("--ansi", help="Play in the terminal.")] = False,
     speed: Annotated[
-        float, typer.Option(min=0.1, max=50, help="Moves a second, in the terminal and in pictures.")
+        float, typer.Option(min=0.1, max=50, help="Moves per second, in the terminal, GIFs and videos.")
     ] = 4,
     ascii: Ascii = False,
     color: Color = None,
 ) -> None:
-    """Show recorded games: a page, picture, video, or the terminal.
+    """Show recorded games as a web page, a GIF, a video, or in the terminal.
 
-    Every move is checked against the rules first, and a file that was changed or cut is refused. Without an
+    Every move is checked against the rules first; a file that was altered or truncated is rejected. Without an
     option, the moves are printed.
 
     \b

@@ -11,11 +11,11 @@ import typer
 from boulanger_env.game import BoulangerError, Game
 from boulanger_env.play import read_board
 
-UNDECIDED = 3  # the exit code of a search that a limit ended: no error, but no verdict either
+UNDECIDED = 3  # exit code when a limit ended the search: not an error, but no verdict either
 
 
 def _above_zero(number: float | None) -> float | None:
-    # The message is for the option: what it limits has another name in Python.
+    # Checked here so that the message names the option: the Python argument has another name.
     if number is not None and not number > 0:
         raise typer.BadParameter(f"{number:g} is not a number above 0")
     return number
@@ -25,23 +25,23 @@ def solve(
     code: Annotated[
         str | None, typer.Argument(help="Game code, such as MS-C4-617.", show_default=False)
     ] = None,
-    board: Annotated[Path | None, typer.Option(help="A text board in a file, - for standard input.")] = None,
+    board: Annotated[Path | None, typer.Option(help="A text board in a file; - for standard input.")] = None,
     cells: Annotated[
-        int | None, typer.Option(help="With --board, its cells: 4 (the default), 2 or 1.")
+        int | None, typer.Option(help="The number of cells of --board: 4 (the default), 2 or 1.")
     ] = None,
-    quality: Annotated[str, typer.Option(help="any, short or shortest (proved to be).")] = "any",
-    nodes: Annotated[int | None, typer.Option(min=1, help="The most positions to look at.")] = None,
+    quality: Annotated[str, typer.Option(help="any, short, or shortest (proved shortest).")] = "any",
+    nodes: Annotated[int | None, typer.Option(min=1, help="Maximum positions to search.")] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="The most time to take.", callback=_above_zero)
+        float | None, typer.Option(help="Maximum time to search.", callback=_above_zero)
     ] = None,
     stats: Annotated[
-        bool, typer.Option("--stats", help="Print what the search took, on standard error.")
+        bool, typer.Option("--stats", help="Print positions searched and time taken on standard error.")
     ] = False,
 ) -> None:
     """Find a win, or prove that there is none.
 
-    The moves are printed in notation, ten a line, with groups whole; what play reads. Exit code 3: a limit was
-    reached before there was a verdict.
+    Moves are printed in the notation that boulanger play reads, ten per line, groups as one move. Exit code 3
+    means that a limit was reached before a verdict.
 
     \b
     Examples:
@@ -54,7 +54,7 @@ def solve(
 
     game = _game(code, board, cells)
     if stats:
-        # Whatever has to be compiled or loaded is not what the search takes.
+        # Compile first, so that the time printed is the search's alone.
         solve_game(Game.from_code("MS-C4-1"), quality=quality)
     began = time.perf_counter()
     solution = solve_game(game, nodes, seconds, quality=quality)
