@@ -17,8 +17,8 @@ import numpy as np
 
 from boulanger_env import saves
 from boulanger_env.advice import HELP, Advisor, move_of, moves_by_aim
-from boulanger_env.deals.codes import draw_bk1_number, format_code
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
+from boulanger_env.game.codes import RANDOM, draw_random, format_code
 from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.render import render_ansi
 from boulanger_env.render.ansi import CLEAR_SCREEN
@@ -31,13 +31,13 @@ _TAP = re.compile(r"\bt\s+(?=\S)")
 
 
 def random_code(n_cells: int) -> str:
-    """The code of a random BK1 game.
+    """The code of a random game.
 
     Raises:
         InvalidCodeError: ``n_cells`` is not 4, 2 or 1.
     """
-    _, number = draw_bk1_number(np.uint64(secrets.randbits(64)))
-    return format_code("BK1", n_cells, int(number))
+    _, number = draw_random(np.uint64(secrets.randbits(64)))
+    return format_code(RANDOM, n_cells, int(number))
 
 
 class Session:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from oracle import BASE32, NAMES, SplitMix64, bk1_deck, code_of, deck_of, microsoft_deck
 
-from boulanger_env import BoulangerError, Game, InvalidCodeError
+from boulanger_env import BoulangerError, BoulangerVectorEnv, Game, InvalidCodeError
 from boulanger_env.deals import (
     SCHEMES,
     code_range,
@@ -20,7 +20,10 @@ from boulanger_env.deals import (
     format_code,
     parse_code,
 )
-from boulanger_env.deals.codes import draw_bk1_number, splitmix64_next, uniform_below
+from boulanger_env.envs.stepping import CODE_LENGTH
+from boulanger_env.game.bk1 import draw_bk1_number
+from boulanger_env.game.codes import RANDOM
+from boulanger_env.game.streams import splitmix64_next, uniform_below
 
 BK1_COLUMNS = {
     (
@@ -353,6 +356,38 @@ def test_random_games_leave_out_the_reserved_codes() -> None:
         assert format_code("BK1", 4, int(drawn))[7:10] not in ("TST", "VAL")
         skipped += expected != number
     assert skipped > 1000
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_kernels_of_a_scheme_agree_with_its_texts(scheme: str) -> None:
+    """Codes written by a kernel are those written in Python, at both ends and wherever a draw leads."""
+    row, states = SCHEMES[scheme], Random(7)
+    drawn = [int(row.draw(np.uint64(states.randrange(2**64)))[1]) for _ in range(200)]
+    assert len(set(drawn)) > 190
+    for number in (row.first, row.first + 1, row.first + 10, row.last, *drawn):
+        assert row.first <= number <= row.last
+        out = np.zeros(CODE_LENGTH, np.uint32)
+        row.write(number, out, 2)
+        assert "".join(map(chr, out[2:])).rstrip("\0") == row.format(number)
+        assert not out[:2].any()
+        assert row.parse(row.format(number)) == number
+        assert len(format_code(scheme, 4, number)) <= CODE_LENGTH
+
+
+def test_a_batch_deals_the_random_scheme() -> None:
+    for n_cells in (4, 2, 1):
+        batch = BoulangerVectorEnv(20, n_cells)
+        _, infos = batch.reset(seed=2)
+        for i, code in enumerate(infos["code"]):
+            assert code.startswith(f"{RANDOM}-C{n_cells}-")
+            assert batch.game(i) == Game.from_code(code)
+
+
+def test_microsoft_draws_are_uniform_over_all_deals() -> None:
+    for state in range(50):
+        plain = SplitMix64(state)
+        advanced, number = SCHEMES["MS"].draw(np.uint64(state))
+        assert (int(number), int(advanced)) == (1 + plain.below(2**33 - 1), plain.state)
 
 
 def state_before(output: int) -> int:

@@ -27,7 +27,7 @@ print(len(Game.from_code("MS-C4-1").legal_moves()))
 # Two kernels that are compiled at once.
 SMALL = """
 import numpy as np
-from boulanger_env.deals.codes import splitmix64_next
+from boulanger_env.game.streams import splitmix64_next
 from boulanger_env.game.kernels import empty_cells
 print(empty_cells(np.zeros(1000, np.uint8)), splitmix64_next(np.uint64(7)))
 """

@@ -67,7 +67,7 @@ class TestSample:
 
     @pytest.mark.parametrize("seed", [-1, 2**64, 1.5])
     def test_bad_seeds(self, seed: Any) -> None:
-        with pytest.raises(BoulangerError, match=r"seed .* must be a whole number"):
+        with pytest.raises(BoulangerError, match=r"seed=.* must be a whole number"):
             as_sample("BK1-C4", 3, seed)
 
 

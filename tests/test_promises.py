@@ -192,7 +192,7 @@ def test_old_kernels_are_not_taken_from_the_cache(tmp_path: Path) -> None:
         Path(boulanger_env.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
     )
     script = (
-        "from boulanger_env.deals.codes import uniform_below, splitmix64_next\n"
+        "from boulanger_env.game.streams import uniform_below, splitmix64_next\n"
         "import numpy as np\n"
         "uniform_below(np.uint64(1), 5)\n"
         "print(sum(uniform_below.stats.cache_hits.values()), sum(uniform_below.stats.cache_misses.values()))\n"

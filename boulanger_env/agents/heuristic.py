@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import whole_number
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import BOARD_SIZE, Array
-from boulanger_env.render.html import Annotation
 
 from .base import NO_ACTION, BatchAgent, board_rows
 from .evaluation import evaluate_position

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.deals.codes import SYMBOLS
+from boulanger_env.game.bk1 import SYMBOLS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import UNDO
 

@@ -17,7 +17,6 @@ from boulanger_env.deals import (
     format_code,
     parse_code,
 )
-from boulanger_env.deals.codes import draw_bk1_number, uniform_below
 from boulanger_env.envs.sampling import stream_state
 from boulanger_env.game import Game
 from boulanger_env.game.errors import BoulangerError
@@ -74,10 +73,7 @@ class Sample:
     def _drawn(self, place: int) -> int:
         # Compiled code gives its uint64 back as a plain int.
         state = np.uint64(stream_state(np.uint64(self.seed or 0), np.uint64(place)))
-        if self.scheme == "BK1":
-            return int(draw_bk1_number(state)[1])
-        first, last = SCHEMES[self.scheme].first, SCHEMES[self.scheme].last
-        return first + int(uniform_below(state, np.uint64(last - first + 1))[1])
+        return int(SCHEMES[self.scheme].draw(state)[1])
 
 
 def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from boulanger_env.agents.base import board_rows
 from boulanger_env.envs.action_maps import base_actions, card_masks
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
-from boulanger_env.render.html import Annotation
 
 TOLD, LEAST_TOLD = 5, 0.0005
 """How many of the likeliest actions an annotation has at most, and the least probability worth telling."""

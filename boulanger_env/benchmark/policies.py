@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from boulanger_env.agents import AGENTS, make
 from boulanger_env.envs import N_FEATURES
 from boulanger_env.envs.action_maps import N_CARD_ACTIONS
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
-from boulanger_env.render.html import Annotation
 
 from .model_files import PLAYED, load_model, no_policy, way_of_play
 from .models import ModelPlayer

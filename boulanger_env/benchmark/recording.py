@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
 from boulanger_env.files import files_in, write_text
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
-from boulanger_env.render.html import Annotation
 from boulanger_env.replay.parts import as_annotation
 from boulanger_env.replay.recording import Games, check_games, file_name, is_wanted
 from boulanger_env.replay.replay import KEYWORDS, Replay

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from boulanger_env.game.game import Game
-
-from .codes import (
+from boulanger_env.game.codes import (
     SCHEMES,
     GameCode,
     Scheme,
@@ -13,6 +11,7 @@ from .codes import (
     format_code,
     parse_code,
 )
+
 from .labels import Labels
 from .sets import DealSet, as_deal_set, load, set_names
 
@@ -30,6 +29,3 @@ __all__ = [
     "parse_code",
     "set_names",
 ]
-
-# ``Game.from_code`` deals through this; the game package itself imports nothing from here.
-Game.register_dealer(deal_code)

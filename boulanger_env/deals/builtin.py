@@ -6,9 +6,9 @@ from functools import cache
 from importlib import resources
 from itertools import accumulate
 
+from boulanger_env.game.codes import code_range, format_code, parse_code
 from boulanger_env.game.errors import BoulangerError
 
-from .codes import code_range, format_code, parse_code
 from .labels import Labels, as_labels, digest, read_label
 
 _FOLDER = resources.files("boulanger_env.deals") / "data"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boulanger_env.game.codes import write_random_code
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
 from boulanger_env.game.moves import UNDO
@@ -320,10 +321,4 @@ def write_code(deal: int, decks: Decks, out: Array) -> None:
     if decks.codes.shape[0] > 0:
         copy_row(decks.codes[deal], out)
         return
-    out[:] = 0
-    out[0], out[1], out[2], out[3] = 66, 75, 49, 45  # "BK1-"
-    out[4], out[5], out[6] = 67, 48 + decks.n_cells, 45  # "Cn-"
-    for place in range(7):
-        symbol = (deal >> (30 - 5 * place)) & 31
-        # A-Z, then 2-7.
-        out[7 + place] = 65 + symbol if symbol < 26 else 24 + symbol
+    write_random_code(deal, decks.n_cells, out)

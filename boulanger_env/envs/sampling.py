@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.deals.codes import splitmix64_next
 from boulanger_env.game.checks import as_array, plain, shown, whole_bytes
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
+from boulanger_env.game.streams import splitmix64_next
 
 MAX_WIDTH = 255 * 8
 """Widest mask: beyond it, adding up words could overflow a byte."""

@@ -10,8 +10,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from boulanger_env.deals import DealSet, as_deal_set, format_code
+from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.game.checks import shown
+from boulanger_env.game.codes import RANDOM, format_code
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.text import check_n_cells
@@ -35,7 +36,7 @@ class DealSource:
     """Where an environment's games come from, ready for the kernels.
 
     Attributes:
-        codes: the listed games' codes, or None for random BK1 games.
+        codes: the listed games' codes, or None for random games.
         decks: uint8 ``(m, 52)``: the listed games' decks.
         deck_cells: uint8 ``(m,)``: the cells of each.
     """
@@ -65,7 +66,7 @@ class DealSource:
         """The code of a deal as ``new_game`` names it."""
         if self.codes is not None:
             return self.codes[deal]
-        return format_code("BK1", self.n_cells, deal)
+        return format_code(RANDOM, self.n_cells, deal)
 
 
 @dataclass(frozen=True)

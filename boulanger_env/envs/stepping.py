@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.deals.codes import deal_bk1, draw_bk1_number, uniform_below
+from boulanger_env.game.codes import deal_random, draw_random
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
 from boulanger_env.game.moves import N_ACTIONS, UNDO
 from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
+from boulanger_env.game.streams import uniform_below
 
 from .rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 
@@ -47,7 +48,7 @@ class Decks(NamedTuple):
     """Where the next games come from, as the kernels take it (``Settings.decks``)."""
 
     cards: Array
-    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random BK1 decks."""
+    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random decks."""
     cells: Array
     """uint8 ``(m,)``, the cells of each."""
     codes: Array
@@ -133,13 +134,13 @@ def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Ar
         scratch: uint8 ``(52,)``.
 
     Returns:
-        The stream's next state, and the deal: its BK1 number, or its index in the list.
+        The stream's next state, and the deal: its number in the ``RANDOM`` scheme, or its index in the list.
     """
     state.counters[:] = 0
     count = decks.cards.shape[0]
     if count == 0:
-        stream, number = draw_bk1_number(stream)
-        deal_bk1(number, scratch)
+        stream, number = draw_random(stream)
+        deal_random(number, scratch)
         deal(state.board, scratch, decks.n_cells)
         return stream, number
     if decks.sequential:

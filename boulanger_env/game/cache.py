@@ -22,7 +22,7 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-ROOMS = ("game", "deals", "envs", "solver", "agents")
+ROOMS = ("game", "envs", "solver", "agents")
 """The folders of the package whose sources kernels are made of: a change in any of them compiles all again."""
 
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import kernels, text
 from .cards import N_SUITS, RANKS, SUIT_NAMES, SUITS, card_name, suit_of
 from .checks import is_list, shown, whole_bytes
+from .codes import deal_code
 from .errors import IllegalMoveError, InvalidBoardError
 from .moves import (
     FIRST_CELL,
@@ -41,9 +42,6 @@ from .state import (
 from .turns import Turn
 from .validity import check_state, complete_rows
 
-Dealer = Callable[[str], tuple[str, int, Sequence[int]]]
-"""From a game code to its canonical text, its number of cells and its deck of 52 card ids."""
-
 
 class Game:
     """A game in play: its cards, score and undo history.
@@ -65,9 +63,6 @@ class Game:
     __slots__ = ("_board", "_counters", "_history", "_turn", "code")
     # A mutable object: position_key() is what sets and dicts can hold.
     __hash__ = None  # type: ignore[assignment]
-
-    _dealer: ClassVar[Dealer | None] = None
-    _viewer: ClassVar[Callable[[Game], str] | None] = None
 
     def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
         """Wrap the rows of a state (``state.py``); they are not copied.
@@ -92,24 +87,13 @@ class Game:
     # -- where games come from --------------------------------------------------------------------------------
 
     @classmethod
-    def register_dealer(cls, dealer: Dealer) -> None:
-        """Set what :meth:`from_code` deals with; ``boulanger_env.deals`` does this when it is imported."""
-        cls._dealer = staticmethod(dealer)
-
-    @classmethod
-    def register_viewer(cls, viewer: Callable[[Game], str]) -> None:
-        """Set what a notebook shows of a game, as HTML; ``boulanger_env.render`` does this when it is imported."""
-        cls._viewer = staticmethod(viewer)
-
-    @classmethod
     def from_code(cls, code: str) -> Game:
         """Deal the game with a code such as ``BK1-C4-AAAAA24`` or ``MS-C4-617``.
 
         Raises:
             InvalidCodeError: the text is no code, or its number is outside the scheme's range.
         """
-        assert cls._dealer is not None, "boulanger_env.deals registers the dealer"
-        canonical, n_cells, deck = cls._dealer(code)
+        canonical, n_cells, deck = deal_code(code)
         board, counters, history = new_state()
         kernels.deal(board, np.array(deck, np.uint8), n_cells)
         return cls._wrap(board, counters, history, canonical)
@@ -443,8 +427,9 @@ class Game:
 
     def _repr_html_(self) -> str:
         """A player for a notebook: the board, and the moves that undo can reach."""
-        viewer = type(self)._viewer
-        return f"<pre>{self}</pre>" if viewer is None else viewer(self)
+        from boulanger_env.render.html import game_html  # a room above, and needed in a notebook only
+
+        return game_html(self)
 
     def __getstate__(self) -> tuple[Board, Counters, History, str | None]:
         return self._board, self._counters, self._history, self.code

@@ -8,10 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from boulanger_env.game.game import Game
-
 from .ansi import render_ansi
-from .html import episode, game_html, render_html
+from .html import episode, render_html
 
 if TYPE_CHECKING:
     from .animation import write_gif, write_mp4
@@ -34,6 +32,3 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-
-
-Game.register_viewer(game_html)

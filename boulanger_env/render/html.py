@@ -14,8 +14,9 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.cards import N_CARDS, N_RANKS
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
@@ -25,20 +26,6 @@ from boulanger_env.game.walk import walk
 
 FRAME_HEIGHT = 720
 """Of the player in a notebook, in pixels."""
-
-
-class Annotation(NamedTuple):
-    """What an agent thought before an action.
-
-    Attributes:
-        choices: the likeliest actions with their probabilities, likeliest first.
-        value: how good the position seemed to it, on a scale of its own (``value_unit`` of ``episode`` names it).
-        note: anything else.
-    """
-
-    choices: tuple[tuple[int, float], ...] = ()
-    value: float | None = None
-    note: str = ""
 
 
 def episode(

@@ -1,6 +1,6 @@
 """Replays: an episode as a checked object, a JSON file and a page; a wrapper that records."""
 
-from boulanger_env.render.html import Annotation
+from boulanger_env.game.annotation import Annotation
 
 from .parts import ReplayError
 from .recording import replays_in

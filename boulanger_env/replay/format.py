@@ -24,14 +24,13 @@ Nothing in a file is run or unpickled, and all of it is checked: a replay that w
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boulanger_env.game.errors import BoulangerError
-from boulanger_env.render.html import Annotation
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.strict_json import parse
 
-from .parts import ReplayError, begin, origin
-from .replay import Replay
+from .parts import ReplayError
 
 KIND = "boulanger-env replay"
 """What the format of every version begins with."""
@@ -40,25 +39,19 @@ FORMAT = f"{KIND} 1"
 _ORIGIN = {"code", "board", "n_cells", "score_before", "moves_before", "before"}
 _REQUIRED = {"format", "actions", "outcome", "score", "cards_home"}
 _OPTIONAL = {"agent", "settings", "rewards", "annotations"}
-_LONGEST = 500
-"""Characters of an error's message."""
 _THOUGHT = {"choices", "value", "note"}
 
 
-def write(replay: Replay) -> str:
-    """The text of a replay."""
-    content: dict[str, Any] = {"format": FORMAT, **origin(replay.start)}
-    if replay.agent:
-        content["agent"] = replay.agent
-    if replay.settings is not None:
-        content |= {"settings": dict(replay.settings)}
-    content["actions"] = replay.actions
-    if replay.rewards is not None:
-        content["rewards"] = [int(reward) if reward.is_integer() else reward for reward in replay.rewards]
-    content |= {"outcome": replay.outcome, "score": replay.end.score, "cards_home": replay.end.cards_home}
-    lines = [f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in content.items()]
-    if any(replay.annotations):
-        rows = ",\n  ".join(json.dumps(_plain(annotation)) for annotation in replay.annotations)
+def write(content: Mapping[str, Any]) -> str:
+    """The text of a replay from its keys (all but ``format``, in the order of the file) and their values."""
+    annotations: Sequence[Annotation | None] = content["annotations"]
+    lines = [
+        f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
+        for key, value in {"format": FORMAT, **content}.items()
+        if key != "annotations"
+    ]
+    if any(annotations):
+        rows = ",\n  ".join(json.dumps(_plain(annotation)) for annotation in annotations)
         lines.append(f'"annotations": [\n  {rows}\n ]')
     return "{\n " + ",\n ".join(lines) + "\n}\n"
 
@@ -69,43 +62,24 @@ def _plain(annotation: Annotation | None) -> dict[str, Any] | None:
     return {key: value for key, value in annotation._asdict().items() if value not in ((), "", None)} or None
 
 
-def read(text: str) -> Replay:
-    """A replay from its text, trusting nothing.
+def read(text: str) -> dict[str, Any]:
+    """The keys of a replay and their values, as ``write`` takes them, from its text.
+
+    Only the text is checked: that it has the right keys, and that its annotations are some.
 
     Raises:
-        ReplayError: it is none, or an episode that cannot have gone so; the message names the step.
+        BoulangerError: it is not the text of a replay.
     """
-    try:
-        return _read(parse(text))
-    except BoulangerError as error:
-        # Some messages quote what was given, which may be long.
-        said = str(error)
-        raise ReplayError(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...") from None
-
-
-def _read(content: Any) -> Replay:
+    content = parse(text)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ReplayError(f"it does not say that its format is {FORMAT!r}")
     missing = sorted(_REQUIRED - set(content))
     unknown = sorted(set(content) - _REQUIRED - _OPTIONAL - _ORIGIN)
     if missing or unknown:
         raise ReplayError(f"{missing[0]!r} is missing" if missing else f"key {unknown[0]!r} is unknown")
-    replay = Replay(
-        start=begin(content),
-        actions=content["actions"],
-        outcome=content["outcome"],
-        rewards=content.get("rewards"),
-        settings=content.get("settings"),
-        agent=content.get("agent", ""),
-        annotations=tuple(map(_annotation, _list(content.get("annotations", []), "annotations"))),
-    )
-    for key, value in (("score", replay.end.score), ("cards_home", replay.end.cards_home)):
-        if content[key] != value or type(content[key]) is not int:
-            raise ReplayError(
-                f"after step {len(replay.actions)}, the last one, the {key} is {value}, not {content[key]!r}: it was "
-                "cut or changed"
-            )
-    return replay
+    del content["format"]
+    annotations = _list(content.get("annotations", []), "annotations")
+    return {**content, "annotations": tuple(map(_annotation, annotations))}
 
 
 def _annotation(value: Any) -> Annotation | None:

@@ -7,12 +7,12 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO, action_id
 from boulanger_env.game.state import MOVES, SCORE
 from boulanger_env.game.walk import walk
-from boulanger_env.render.html import Annotation
 
 ROUNDING = 1e-6
 """How far beyond 0 to 1 a probability may be: float32 rounds that much."""

@@ -11,17 +11,24 @@ from typing import Any, NamedTuple, cast
 from boulanger_env.envs import BoulangerEnv
 from boulanger_env.envs.stepping import OUTCOMES
 from boulanger_env.files import write_text
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.walk import Step, walk
-from boulanger_env.render.html import Annotation, episode, in_frame, render_html
+from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable
 from boulanger_env.texts import read_text
 
+from . import format
 from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
 
 KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
 """The keywords of an environment that decide what an episode's actions bring."""
+
+# What a file holds of a replay just as it is.
+_FIELDS = ("actions", "outcome", "rewards", "settings", "agent", "annotations")
+_LONGEST = 500
+"""Characters of an error's message about a file."""
 
 
 class _End(NamedTuple):
@@ -178,9 +185,21 @@ need A
 
     def to_json(self) -> str:
         """The text of a replay file; ``from_json`` reads it back."""
-        from .format import write
+        content: dict[str, Any] = origin(self.start)
+        if self.agent:
+            content["agent"] = self.agent
+        if self.settings is not None:
+            content["settings"] = dict(self.settings)
+        content["actions"] = self.actions
+        if self.rewards is not None:
+            content["rewards"] = [int(reward) if reward.is_integer() else reward for reward in self.rewards]
+        return format.write(
+            {**content, "outcome": self.outcome, **self._counts(), "annotations": self.annotations}
+        )
 
-        return write(self)
+    def _counts(self) -> dict[str, int]:
+        """What a file says of the end, to be compared."""
+        return {"score": self.end.score, "cards_home": self.end.cards_home}
 
     @classmethod
     def from_json(cls, text: str) -> Replay:
@@ -189,9 +208,24 @@ need A
         Raises:
             ReplayError: it is none, or an episode that cannot have gone so; the message names the step.
         """
-        from .format import read
+        try:
+            return cls._of_file(format.read(text))
+        except BoulangerError as error:
+            # Some messages quote what was given, which may be long.
+            said = str(error)
+            raise ReplayError(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...") from None
 
-        return read(text)
+    @classmethod
+    def _of_file(cls, content: Mapping[str, Any]) -> Replay:
+        start = begin(content)
+        replay = cls(start, **{key: content[key] for key in _FIELDS if key in content})
+        for key, value in replay._counts().items():
+            if content[key] != value or type(content[key]) is not int:
+                raise ReplayError(
+                    f"after step {len(replay.actions)}, the last one, the {key} is {value}, not {content[key]!r}: "
+                    "it was cut or changed"
+                )
+        return replay
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a replay file; it is there whole or not at all.

@@ -12,10 +12,10 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from boulanger_env.envs import BoulangerEnv
+from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import action_id
-from boulanger_env.render.html import Annotation
 from boulanger_env.wrappers import AutoFoundation, CardActions, TapActions
 
 from .parts import ReplayError, as_annotation

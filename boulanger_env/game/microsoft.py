@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game.jit import kernel
+from .jit import inlined_kernel, kernel
+from .streams import uniform_below
 
 FIRST = 1
 LAST = 2**33 - 1
+
+_ZERO = ord("0")
+_COUNT = np.uint64(LAST - FIRST + 1)
 
 
 @kernel
@@ -45,6 +49,33 @@ def deal_microsoft(number: Any, deck_out: NDArray[Any]) -> None:
         card = deck_out[chosen]
         deck_out[chosen] = deck_out[last]
         deck_out[last] = card
+
+
+@inlined_kernel
+def draw_microsoft_number(state: Any) -> tuple[Any, Any]:
+    """The number of a random Microsoft deal, uniform over all of them.
+
+    Args:
+        state: uint64, the deal stream.
+
+    Returns:
+        The next state (uint64) and the number (int64).
+    """
+    state, number = uniform_below(state, _COUNT)
+    return state, number + FIRST
+
+
+@inlined_kernel
+def write_microsoft(number: Any, out: NDArray[Any], start: Any) -> None:
+    """Write the digits of a Microsoft deal as UCS-4 letters into a uint32 array, from place ``start`` on."""
+    end, rest = start, number
+    while rest > 0:
+        end, rest = end + 1, rest // 10
+    rest = number
+    while end > start:
+        end -= 1
+        out[end] = _ZERO + rest % 10
+        rest //= 10
 
 
 def parse_number(text: str) -> int | None:

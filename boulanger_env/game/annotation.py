@@ -1,0 +1,19 @@
+"""``Annotation``: what an agent thought, for whatever records or shows an episode."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Annotation(NamedTuple):
+    """What an agent thought before an action.
+
+    Attributes:
+        choices: the likeliest actions with their probabilities, likeliest first.
+        value: how good the position seemed to it, on a scale of its own (``value_unit`` of ``episode`` names it).
+        note: anything else.
+    """
+
+    choices: tuple[tuple[int, float], ...] = ()
+    value: float | None = None
+    note: str = ""
