@@ -26,7 +26,7 @@ def replay(
     ascii: Ascii = False,
     color: Color = None,
 ) -> None:
-    """Show recorded games as a web page, a GIF, a video, or in the terminal.
+    """Show recorded games: web page, GIF, video, or in the terminal.
 
     Every move is checked against the rules first; a file that was altered or truncated is rejected. Without an
     option, the moves are printed.
