@@ -26,7 +26,7 @@ def diagnose(
         int | None, typer.Option(min=1, help="Maximum positions to search for each legal move.")
     ] = None,
 ) -> None:
-    """Find the move that lost each game, and the moves that kept the win.
+    """Find the move that lost each game, and those that kept the win.
 
     Every answer is proved by a complete search, unless --nodes stops it first.
 
