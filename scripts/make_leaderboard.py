@@ -33,7 +33,7 @@ AGENTS = (
 ABOUT = {
     "random": "`random`, any legal move",
     "greedy": "`greedy`, a fixed order of moves",
-    "heuristic": "`heuristic`, a search over 300 positions a move",
+    "heuristic": "`heuristic`, a search over 300 positions per move",
     "solver-shortest": "`solver`, the complete solver: what is possible",
 }
 
@@ -77,7 +77,7 @@ def described(policy: str) -> str:
     name, _, nodes = policy.partition("-")
     if not nodes.isdigit():
         return f"`{policy}`"
-    return f"`{name}:nodes={nodes}`, a search over {nodes} position{'' if nodes == '1' else 's'} a move"
+    return f"`{name}:nodes={nodes}`, a search over {nodes} position{'' if nodes == '1' else 's'} per move"
 
 
 def front_table() -> str:
