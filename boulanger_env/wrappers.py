@@ -32,9 +32,7 @@ from boulanger_env.envs.action_maps import (
     PARENT_COVERED,
     base_action,
     card_mask,
-    foundation_action,
     never_legal,
-    tap_action,
     tap_mask,
     undo_span,
 )
@@ -43,6 +41,7 @@ from boulanger_env.game.cards import card_name
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal
 from boulanger_env.game.moves import FIRST_CELL, N_ACTIONS, N_SOURCES, UNDO, action_id
+from boulanger_env.game.taps import foundation_action, tap_action
 
 __all__ = ["CARD_ACTION_TABLE", "AutoFoundation", "CardActions", "MaskInObservation", "TapActions"]
 

@@ -13,11 +13,12 @@ from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import BOARD_SIZE, Array
+from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION, BatchAgent, board_rows
 from .evaluation import evaluate_position
 from .greedy import allowed_moves, choose, first_allowed
-from .lookahead import OPEN, home_action, new_tree, play, search
+from .lookahead import OPEN, new_tree, play, search
 from .positions import Visited, position_hash
 
 NODES = 300
@@ -164,7 +165,7 @@ def _choose(
     """The action for one board."""
     if allowed_moves(board, mask, legal) == 0:
         return first_allowed(mask)
-    home = home_action(board)
+    home = foundation_action(board)
     if home != NO_ACTION and legal[home]:
         return home
     # Foundation moves cannot be taken back, so only positions without one can come again.

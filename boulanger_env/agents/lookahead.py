@@ -11,19 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import apply, cards_home, copy_row, goes_home, legal_moves
-from boulanger_env.game.moves import CELL_HOME, COLUMN_HOME, N_ACTIONS
+from boulanger_env.game.kernels import apply, cards_home, copy_row, legal_moves
+from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import (
     BOARD_SIZE,
-    CELLS,
-    MAX_CELLS,
-    N_COLUMNS,
-    NO_CARD,
-    NO_CELL,
-    TOPS,
     Array,
     Board,
 )
+from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION
 from .evaluation import evaluate_position
@@ -74,25 +69,11 @@ def new_tree(nodes: int, visited: int) -> Tree:
 
 
 @kernel
-def home_action(board: Board) -> int:
-    """The first legal foundation move, or ``NO_ACTION``."""
-    for column in range(N_COLUMNS):
-        card = i64(board[TOPS + column])
-        if card != NO_CARD and goes_home(board, card):
-            return COLUMN_HOME + column
-    for c in range(MAX_CELLS):
-        card = i64(board[CELLS + c])
-        if card != NO_CARD and card != NO_CELL and goes_home(board, card):
-            return CELL_HOME + c
-    return NO_ACTION
-
-
-@kernel
 def play(board: Board, action: int) -> None:
     """Play an action and all the foundation moves that are legal then."""
     while action != NO_ACTION:
         apply(board, action)
-        action = home_action(board)
+        action = foundation_action(board)
 
 
 @kernel

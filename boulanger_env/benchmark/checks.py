@@ -9,10 +9,11 @@ from boulanger_env.deals import parse_code
 from boulanger_env.envs import BoulangerEnv
 from boulanger_env.envs.episodes import Ended, play_out
 from boulanger_env.envs.settings import Settings
-from boulanger_env.envs.stepping import OUTCOMES, PENALIZE, TERMINATE
+from boulanger_env.envs.stepping import PENALIZE, TERMINATE
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.kernels import EVENT_FOUNDATION, EVENT_FROM_CELL, POINTS
+from boulanger_env.game.outcomes import ILLEGAL, OUTCOMES, STUCK, TRUNCATED, WON
 from boulanger_env.game.state import N_COLUMNS
 
 from .action_text import decode
@@ -46,8 +47,8 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     from_cell, odd = divmod(row.score - _HOME * row.cards_home, _FROM_CELL)
     undone, half = divmod(row.steps - row.illegal - row.moves, 2)
     # A card from a cell onto a column went into the cell before, and what is stuck has a card in every cell.
-    least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == "stuck" else 0)
-    most_home = {"won": N_CARDS, "stuck": N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
+    least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == STUCK else 0)
+    most_home = {WON: N_CARDS, STUCK: N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
     limit = rules.most_steps
     must = (
         (
@@ -56,7 +57,7 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
         ),
         (min(row.steps, row.moves, row.illegal) >= 0, "a number is negative"),
         (0 <= row.cards_home <= most_home, f"{row.cards_home} cards home, {row.outcome}"),
-        (row.outcome != "won" or row.cards_home == N_CARDS, f"won with {row.cards_home} cards home"),
+        (row.outcome != WON or row.cards_home == N_CARDS, f"won with {row.cards_home} cards home"),
         (
             from_cell >= 0 and not odd,
             f"the score is {row.score}, but {row.cards_home} cards home bring {_HOME * row.cards_home}, and each "
@@ -72,13 +73,13 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
             f"{row.steps} steps, but {row.moves} moves and {row.illegal} illegal ones",
         ),
         (row.steps <= limit, f"{row.steps} steps, but the limit is {limit}"),
-        (row.outcome != "truncated" or row.steps == limit, f"truncated after {row.steps} steps, not {limit}"),
+        (row.outcome != TRUNCATED or row.steps == limit, f"truncated after {row.steps} steps, not {limit}"),
         (
-            rules.illegal_action == PENALIZE or row.illegal == (row.outcome == "illegal"),
+            rules.illegal_action == PENALIZE or row.illegal == (row.outcome == ILLEGAL),
             f"{row.illegal} illegal actions, but the first one ends the game",
         ),
         (
-            row.outcome != "illegal" or rules.illegal_action == TERMINATE,
+            row.outcome != ILLEGAL or rules.illegal_action == TERMINATE,
             "an illegal action does not end the game there",
         ),
     )

@@ -16,9 +16,9 @@ from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv
 from boulanger_env.envs.settings import NO_LIMIT
-from boulanger_env.envs.stepping import OUTCOMES, TRUNCATED
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, did_you_mean
+from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.replay.recording import Games
 
 from .action_text import encode
@@ -297,7 +297,7 @@ def _row(
         place=place,
         code=code,
         seed=seed,
-        outcome=str(info["outcome"][slot] or OUTCOMES[TRUNCATED]),
+        outcome=str(info["outcome"][slot] or TRUNCATED),
         cards_home=envs.game(slot).cards_home,
         score=int(info["score"][slot]),
         moves=int(info["moves"][slot]),

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_type_hints
 
+from boulanger_env.game.outcomes import WON
+
 FORMAT = "boulanger-env results 2"
 
 
@@ -33,7 +35,7 @@ class GameRow(NamedTuple):
     @property
     def won(self) -> bool:
         """Whether the game was won."""
-        return self.outcome == "won"
+        return self.outcome == WON
 
 
 KINDS = get_type_hints(GameRow)

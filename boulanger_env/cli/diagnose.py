@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boulanger_env.game.outcomes import WON
 from boulanger_env.shown import printable
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _verdict(replay: Replay, diagnosis: Diagnosis) -> list[str]:
             f"these moves kept the win: {_moves(lost)}",
             f"a win from there, in {len(win)} moves: {' '.join(win)}",
         ]
-    if replay.outcome == "won":
+    if replay.outcome == WON:
         return [
             f"won; another move would have lost at {diagnosis.choices} of {len(diagnosis.decisions)} decisions"
         ]

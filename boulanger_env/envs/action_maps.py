@@ -16,17 +16,12 @@ from boulanger_env.game.kernels import (
     NO_ONE,
     RANK,
     SUIT,
-    column_action,
-    empty_cells,
-    goes_home,
     parent_column,
+    played_action,
     why_illegal,
 )
 from boulanger_env.game.moves import (
     ACTION_TABLE,
-    CELL_HOME,
-    CELL_TO_COLUMN,
-    COLUMN_HOME,
     COLUMN_TO_CELL,
     FIRST_CELL,
     N_ACTIONS,
@@ -52,6 +47,7 @@ from boulanger_env.game.state import (
     Counters,
     History,
 )
+from boulanger_env.game.taps import first_empty_column, tap_action, to_column, to_foundation
 
 # Where a card action sends its card.
 ONTO_PARENT, INTO_EMPTY, INTO_CELL, ONTO_FOUNDATION = range(4)
@@ -79,29 +75,6 @@ _THERE, _BACK = Move(0, 1).id, Move(1, 0).id
 def never_legal(board: Board) -> int:
     """An action id that is illegal on this board."""
     return _THERE if why_illegal(board, _THERE) != LEGAL else _BACK
-
-
-@kernel
-def first_empty_column(board: Board) -> int:
-    """The leftmost empty column, or -1."""
-    for column in range(N_COLUMNS):
-        if board[TOPS + column] == NO_CARD:
-            return column
-    return NO_ONE
-
-
-@kernel
-def to_column(source: int, destination: int, size: int) -> int:
-    """Action id of a move to a column, from a column or (with size 1) from a cell."""
-    if source < FIRST_CELL:
-        return column_action(source, destination, size)
-    return CELL_TO_COLUMN + (source - FIRST_CELL) * N_COLUMNS + destination
-
-
-@kernel
-def to_foundation(source: int) -> int:
-    """Action id of a source's foundation move."""
-    return COLUMN_HOME + source if source < FIRST_CELL else CELL_HOME + source - FIRST_CELL
 
 
 @kernel
@@ -168,26 +141,6 @@ def card_mask(board: Board, mask: Array, out: Array) -> None:
 
 
 @kernel
-def tap_action(board: Board, source: int) -> int:
-    """The action that a double tap on a source (0..11) plays.
-
-    Where it plays none, the source's foundation move, which is illegal then.
-    """
-    home = to_foundation(source)
-    card = i64(board[TOPS + source] if source < FIRST_CELL else board[CELLS + source - FIRST_CELL])
-    if not 1 <= card <= N_CARDS or goes_home(board, card):
-        return home
-    column = parent_column(board, card)
-    if column < 0:
-        column = first_empty_column(board)
-    if column >= 0:
-        return to_column(source, column, 1)
-    if source < FIRST_CELL and empty_cells(board) > 0:
-        return COLUMN_TO_CELL + source
-    return home
-
-
-@kernel
 def tap_mask(board: Board, mask: Array, out: Array) -> None:
     """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of double taps, ``(12,)`` or ``(13,)``."""
     if mask[_THERE] and mask[_BACK]:
@@ -200,22 +153,12 @@ def tap_mask(board: Board, mask: Array, out: Array) -> None:
 
 
 @kernel
-def foundation_action(board: Board) -> int:
-    """The first legal foundation move, or -1."""
-    for source in range(N_SOURCES):
-        action = to_foundation(source)
-        if why_illegal(board, action) == LEGAL:
-            return action
-    return NO_ONE
-
-
-@kernel
 def undo_span(counters: Counters, history: History) -> int:
     """Moves back to the last one that was no foundation move, itself included; 0 when undo does not reach one."""
     place = i64(counters[UNDO_HEAD])
     for back in range(i64(counters[UNDO_LENGTH])):
         place = HISTORY_SIZE - 1 if place == 0 else place - 1
-        if ACTION_TABLE[i64(history[place]) & 1023, 1] != TO_FOUNDATION:
+        if ACTION_TABLE[played_action(history, place), 1] != TO_FOUNDATION:
             return back + 1
     return 0
 

@@ -10,6 +10,7 @@ from boulanger_env.game.codes import write_random_code
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
 from boulanger_env.game.moves import UNDO
+from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON
 from boulanger_env.game.state import (
     BOARD_SIZE,
     HEIGHTS,
@@ -27,9 +28,6 @@ from .sharing import S_DONE, S_ENDED, atomic_add, claim
 from .stepping import (
     CODE_LENGTH,
     INFO_OUTCOMES,
-    RUNNING,
-    TRUNCATED,
-    WON,
     Decks,
     Rules,
     new_game,
@@ -196,27 +194,27 @@ def step_batch(
         start, stop = part * size, min((part + 1) * size, n)
         for i in range(start, stop):
             counter, episode = games.counters[i], episodes[i]
-            reward, illegal, outcome = 0.0, False, RUNNING
-            deals_next = episode[E_OUTCOME] != RUNNING
+            reward, illegal, outcome = 0.0, False, O_RUNNING
+            deals_next = episode[E_OUTCOME] != O_RUNNING
             if not deals_next:
                 state = State(games.boards[i], counter, games.history[i])
                 reward, illegal, outcome = step_game(state, i64(actions[i]), rules, mask[i])
                 episode[E_STEPS] += 1
                 returns[i] += reward
-                if outcome == RUNNING and episode[E_STEPS] >= rules.most_steps:
-                    outcome = TRUNCATED
-            ended = outcome != RUNNING
+                if outcome == O_RUNNING and episode[E_STEPS] >= rules.most_steps:
+                    outcome = O_TRUNCATED
+            ended = outcome != O_RUNNING
             n_ended += ended
             floats[F_REWARD, i] = reward
-            bools[B_TERMINATED, i] = ended and outcome != TRUNCATED
-            bools[B_TRUNCATED, i] = outcome == TRUNCATED
+            bools[B_TERMINATED, i] = ended and outcome != O_TRUNCATED
+            bools[B_TRUNCATED, i] = outcome == O_TRUNCATED
             bools[B_ENDED, i] = ended
             if autoreset == SAME_STEP:
                 ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
                 ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
                 ints[I_END_LENGTH, i] = episode[E_STEPS] if ended else 0
                 floats[F_END_RETURN, i] = returns[i] if ended else 0.0
-                bools[B_END_WON, i] = outcome == WON
+                bools[B_END_WON, i] = outcome == O_WON
                 bools[B_END_ILLEGAL, i] = illegal and ended
                 copy_row(_OUTCOME_LETTERS[outcome], written.events.end_outcomes[i])
                 written.events.end_codes[i, :] = 0
@@ -227,18 +225,18 @@ def step_batch(
                     copy_row(codes[i], written.events.end_codes[i])
                     copy_row(mask[i], last.mask[i])
                     observe(games, i, last)
-                    deals_next, outcome, illegal = True, RUNNING, False
+                    deals_next, outcome, illegal = True, O_RUNNING, False
             elif ended:
                 episode[E_OUTCOME] = outcome
             if deals_next:
                 start_game(i, games, decks, crew.scratch[thread])
                 write_mask(games.boards[i], counter, rules, mask[i])
-            over = outcome != RUNNING
+            over = outcome != O_RUNNING
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
             ints[I_LENGTH, i] = episode[E_STEPS] if over else 0
             floats[F_RETURN, i] = returns[i] if over else 0.0
-            bools[B_WON, i] = outcome == WON
+            bools[B_WON, i] = outcome == O_WON
             bools[B_ILLEGAL, i] = illegal
             copy_row(_OUTCOME_LETTERS[outcome], written.events.outcomes[i])
             copy_row(codes[i], written.events.codes[i])
@@ -256,7 +254,7 @@ def start_game(i: int, games: Games, decks: Decks, scratch: Array) -> None:
     write_code(i64(deal), decks, games.codes[i])
     episode[E_POSITION] += games.boards.shape[0]
     episode[E_STEPS] = 0
-    episode[E_OUTCOME] = RUNNING
+    episode[E_OUTCOME] = O_RUNNING
     games.returns[i] = 0.0
 
 
@@ -273,7 +271,7 @@ def write_masks(games: Games, rules: Rules, mask: Array) -> None:
     """Write every game's mask as it stands: its own, or all ones once its episode has terminated."""
     for i in range(games.boards.shape[0]):
         outcome = games.episodes[i, E_OUTCOME]
-        if outcome in (RUNNING, TRUNCATED):
+        if outcome in (O_RUNNING, O_TRUNCATED):
             write_mask(games.boards[i], games.counters[i], rules, mask[i])
         else:
             mask[i, :] = 1
@@ -299,7 +297,7 @@ def all_below(actions: Array, count: int) -> bool:
 def first_illegal(games: Games, actions: Array) -> int:
     """The first game in play whose action the rules forbid, or -1."""
     for i in range(actions.shape[0]):
-        if games.episodes[i, E_OUTCOME] == RUNNING:
+        if games.episodes[i, E_OUTCOME] == O_RUNNING:
             action = i64(actions[i])
             if action == UNDO:
                 if games.counters[i, UNDO_LENGTH] == 0:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from boulanger_env.deals import DealSet
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import cards_home, deal
+from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 
 from .settings import Settings
-from .stepping import OUTCOMES, RUNNING, TRUNCATED, Rules, step_game
+from .stepping import Rules, step_game
 
 _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
 
@@ -72,15 +73,15 @@ def _play_all(
     for g in range(decks.shape[0]):
         state.counters[:] = 0
         deal(state.board, decks[g], cells[g])
-        outcome, steps, illegal = RUNNING, 0, 0
+        outcome, steps, illegal = O_RUNNING, 0, 0
         for i in range(starts[g], starts[g + 1]):
-            if outcome != RUNNING:
+            if outcome != O_RUNNING:
                 break
             _, refused, outcome = step_game(state, i64(actions[i]), rules, mask)
             steps += 1
             illegal += refused
-            if outcome == RUNNING and steps >= rules.most_steps:
-                outcome = TRUNCATED
+            if outcome == O_RUNNING and steps >= rules.most_steps:
+                outcome = O_TRUNCATED
         ended[g, _ENDED] = outcome
         ended[g, _HOME] = cards_home(state.board)
         ended[g, _SCORE] = state.counters[SCORE]

@@ -27,6 +27,7 @@ from boulanger_env.game.kernels import (
     as_set,
     empty_cells,
     empty_columns,
+    group_limit,
     is_in,
     set_of_next_home,
     set_of_tops,
@@ -161,7 +162,7 @@ def write_features(board: Board, out: Array) -> None:
     """Write the ``"features"`` observation of a board into uint8 ``(N_FEATURES,)``."""
     free = empty_cells(board)
     empty = empty_columns(board)
-    limit = (free + 1) << empty
+    limit = group_limit(free, empty)
     on_top, going = set_of_tops(board), set_of_next_home(board) & _CARDS
     home = in_cells = to_parent = in_run = on_parent = blocks = np.uint64(0)
 

@@ -17,6 +17,7 @@ from boulanger_env.game.game import Game
 from boulanger_env.game.jit import Resolved, kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO, Move, action_id
+from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
@@ -30,11 +31,7 @@ from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
 from .stepping import (
     INFO_OUTCOMES,
-    OUTCOMES,
     RAISE,
-    RUNNING,
-    TRUNCATED,
-    WON,
     Decks,
     Rules,
     new_game,
@@ -272,7 +269,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._write_mask(self._rows, self._rules, self._mask)
         if self.render_mode == "human":
             self.render()
-        return self._observe(), self._info(RUNNING, illegal=False)
+        return self._observe(), self._info(O_RUNNING, illegal=False)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one action: an integer of ``action_space``, legal or not.
@@ -309,11 +306,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         if isinstance(observation, dict):
             observation = cards_of(self._rows.board)
         self._steps += 1
-        terminated = outcome != RUNNING
+        terminated = outcome != O_RUNNING
         truncated = not terminated and self._steps >= self._most_steps
         if terminated or truncated:
             self._state = "over"
-            self._outcome = OUTCOMES[TRUNCATED if truncated else outcome]
+            self._outcome = OUTCOMES[O_TRUNCATED if truncated else outcome]
         info = self._info(outcome, illegal=bool(illegal))
         if self.render_mode == "human":
             self.render()
@@ -409,7 +406,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             "illegal_action": illegal,
             "code": self._code or "",
             "outcome": INFO_OUTCOMES[outcome],
-            "is_success": outcome == WON,
+            "is_success": outcome == O_WON,
         }
         return as_arrays(info) if self._array_infos else info
 

@@ -11,16 +11,14 @@ from boulanger_env.game.codes import deal_random, draw_random
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
 from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
 from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
 from boulanger_env.game.streams import uniform_below
 
 from .rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 
-# How an episode stands after a step.
-RUNNING, WON, STUCK, ILLEGAL, TRUNCATED = range(5)
-OUTCOMES = (None, "won", "stuck", "illegal", "truncated")
 # As infos tell it: a truncation, which a TimeLimit around the environment may decide, is told by truncated alone.
-INFO_OUTCOMES = ("", "won", "stuck", "illegal", "")
+INFO_OUTCOMES = tuple(outcome if outcome != TRUNCATED else "" for outcome in ("", *OUTCOMES[1:]))
 
 CODE_LENGTH = 16
 CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
@@ -75,7 +73,7 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
         mask: int8 ``(780,)``, or ``(781,)`` with undo; overwritten. All ones once the episode has terminated.
 
     Returns:
-        The reward, whether the action was illegal, and the outcome (``RUNNING``, ``WON``, ``STUCK`` or ``ILLEGAL``).
+        The reward, whether the action was illegal, and the outcome (an ``O_`` number, a truncation aside).
     """
     board, counters, history = state
     rewards = rules.rewards
@@ -95,20 +93,20 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
     else:
         illegal = True
 
-    outcome = RUNNING
+    outcome = O_RUNNING
     if illegal:
         reward = rewards[R_ILLEGAL]
         if rules.illegal_action == TERMINATE:
-            outcome = ILLEGAL
+            outcome = O_ILLEGAL
     legal = write_mask(board, counters, rules, mask)
     if moved and legal == 0:
         if cards_home(board) == 52:
-            outcome = WON
+            outcome = O_WON
             reward += rewards[R_WIN]
         else:
-            outcome = STUCK
+            outcome = O_STUCK
             reward += rewards[R_STUCK]
-    if outcome != RUNNING:
+    if outcome != O_RUNNING:
         mask[:] = 1
     return reward, illegal, outcome
 

@@ -21,6 +21,7 @@ from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.jit import Resolved
 from boulanger_env.game.moves import UNDO, Move
+from boulanger_env.game.outcomes import O_RUNNING, O_WON, OUTCOMES
 from boulanger_env.game.state import (
     MOVES,
     SCORE,
@@ -59,7 +60,7 @@ from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
 from .sharing import S_ENDED, games_a_part
-from .stepping import CODE_DTYPE, OUTCOMES, RAISE, RUNNING, WON
+from .stepping import CODE_DTYPE, RAISE
 from .workers import Workers
 
 _AUTORESET = {
@@ -366,7 +367,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _over(self) -> NDArray[np.bool_]:
         """Which games have ended and are not dealt anew."""
-        return np.asarray(self._games.episodes[:, E_OUTCOME] != RUNNING)
+        return np.asarray(self._games.episodes[:, E_OUTCOME] != O_RUNNING)
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
         """Checked actions; those of games that have ended count for nothing and may be any integers."""
@@ -431,7 +432,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         games = self._games
         games.boards[i], games.counters[i], games.history[i] = game._board, game._counters, game._history
         self._codes[i] = game.code or ""
-        self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, RUNNING
+        self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, O_RUNNING
         self._games.returns[i] = 0.0
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
@@ -441,12 +442,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         outcomes = self._games.episodes[:, E_OUTCOME]
         write_masks(self._games, self._rules, frames.mask)
         observe_all(self._games, frames.seen)
-        over = outcomes != RUNNING
+        over = outcomes != O_RUNNING
         events.ints[I_SCORE] = self._games.counters[:, SCORE]
         events.ints[I_MOVES] = self._games.counters[:, MOVES]
         events.ints[I_LENGTH] = np.where(over, self._games.episodes[:, E_STEPS], 0)
         events.floats[F_RETURN] = np.where(over, self._games.returns, 0)
-        events.bools[B_WON] = outcomes == WON
+        events.bools[B_WON] = outcomes == O_WON
         events.bools[B_ILLEGAL] = False
         events.outcomes[:] = OUTCOME_TEXTS[outcomes]
         events.codes[:] = self._codes

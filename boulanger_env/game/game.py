@@ -23,6 +23,7 @@ from .moves import (
     action_id,
     parse_notation,
 )
+from .outcomes import STUCK, WON
 from .state import (
     CELLS,
     FOUNDATIONS,
@@ -39,6 +40,7 @@ from .state import (
     History,
     new_state,
 )
+from .taps import tap_action
 from .turns import Turn
 from .validity import check_state, complete_rows
 
@@ -221,14 +223,14 @@ class Game:
     @property
     def is_stuck(self) -> bool:
         """Whether the game is not won and no legal move is left."""
-        return self.outcome == "stuck"
+        return self.outcome == STUCK
 
     @property
     def outcome(self) -> str | None:
         """``"won"``, ``"stuck"``, or None while the game can go on."""
         if self.is_won:
-            return "won"
-        return None if self.legal_mask().any() else "stuck"
+            return WON
+        return None if self.legal_mask().any() else STUCK
 
     def legal_mask(self, prune: bool = False) -> NDArray[np.int8]:
         """Fresh int8 array ``(780,)``, 1 for each legal action.
@@ -323,11 +325,8 @@ class Game:
         Raises:
             IllegalMoveError: there is no such source.
         """
-        source = _source(source)
-        heights = self._board[HEIGHTS : HEIGHTS + N_COLUMNS].tolist()
-        columns = sorted((d for d in range(N_COLUMNS) if d != source), key=lambda d: heights[d] == 0)
-        targets = [TO_FOUNDATION, *columns, *([TO_CELL] if source < FIRST_CELL else [])]
-        return next((move for d in targets if self.is_legal(move := Move(source, d))), None)
+        move = Move.from_id(int(tap_action(self._board, _source(source))))
+        return move if self.is_legal(move) else None
 
     # -- notation ---------------------------------------------------------------------------------------------
 
@@ -403,7 +402,7 @@ class Game:
             kernels.NOT_A_RUN: f"the top {size} cards of column {column} are not a run: same suit, each one rank lower",
             kernels.NOT_ON_PARENT: f"{name} does not go on {on_top} of column {target}: {parent}",
             kernels.TOO_MANY_CARDS: f"{size} cards cannot move together with {free} free cells and {empty} other empty "
-            f"columns: at most {(free + 1) << empty}",
+            f"columns: at most {kernels.group_limit(free, empty)}",
             kernels.CELLS_FULL: "no cell is free",
             kernels.NOT_NEXT_HOME: f"{name} is not next on its foundation: {SUIT_NAMES[suit]} need "
             f"{RANKS[reached] if reached < 13 else 'nothing more'}",

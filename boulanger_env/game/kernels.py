@@ -112,6 +112,15 @@ def empty_columns(board: Board) -> int:
 
 
 @inlined_kernel
+def group_limit(free: int, empty: int) -> int:
+    """Most cards that move together with so many free cells and empty columns, the one they go to not counted.
+
+    Each empty column doubles it; so half of it goes to one of the empty columns themselves.
+    """
+    return (free + 1) << empty
+
+
+@inlined_kernel
 def cards_home(board: Board) -> int:
     """How many cards lie on the foundations, 0..52."""
     count = 0
@@ -242,7 +251,7 @@ def legal_moves(board: Board, mask: Array, prune: int) -> int:
     empty = bytes_equal(tops, NO_CARD)
     n_empty = i64((empty * EACH_BYTE) >> np.uint64(56))
     free = empty_cells(board)
-    limit = (free + 1) << n_empty
+    limit = group_limit(free, n_empty)
     on_top, going = set_of_tops(board), set_of_next_home(board)
 
     home = np.uint64(0)
@@ -334,7 +343,7 @@ def why_illegal(board: Board, action: int) -> int:
     empty = empty_columns(board)
     if top == NO_CARD:
         empty -= 1
-    return LEGAL if size <= (free + 1) << empty else TOO_MANY_CARDS
+    return LEGAL if size <= group_limit(free, empty) else TOO_MANY_CARDS
 
 
 @inlined_kernel
@@ -463,6 +472,18 @@ def revert(board: Board, action: int, card: int) -> None:
 
 
 @inlined_kernel
+def played_action(history: History, place: int) -> int:
+    """The action at a place of the undo history."""
+    return i64(history[place]) & 1023
+
+
+@inlined_kernel
+def played_card(history: History, place: int) -> int:
+    """The card that led the move there."""
+    return i64(history[place]) >> 10
+
+
+@inlined_kernel
 def push(board: Board, counters: Counters, history: History, action: int) -> int:
     """Play a legal ``action`` with its score and its place in the undo history; returns its event."""
     card = apply(board, action)
@@ -483,7 +504,7 @@ def last_action(counters: Counters, history: History) -> int:
     if counters[UNDO_LENGTH] == 0:
         return NO_ONE
     head = i64(counters[UNDO_HEAD])
-    return i64(history[HISTORY_SIZE - 1 if head == 0 else head - 1]) & 1023
+    return played_action(history, HISTORY_SIZE - 1 if head == 0 else head - 1)
 
 
 @inlined_kernel
@@ -493,8 +514,8 @@ def pop(board: Board, counters: Counters, history: History) -> int:
         return NO_ONE
     head = i64(counters[UNDO_HEAD])
     head = HISTORY_SIZE - 1 if head == 0 else head - 1
-    action = i64(history[head]) & 1023
-    revert(board, action, i64(history[head]) >> 10)
+    action = played_action(history, head)
+    revert(board, action, played_card(history, head))
     counters[UNDO_HEAD] = head
     counters[UNDO_LENGTH] -= 1
     counters[SCORE] -= POINTS[i64(EVENT[action])]

@@ -18,6 +18,8 @@ from .kernels import (
     RANK,
     SUIT,
     as_set,
+    played_action,
+    played_card,
     reindex,
     revert,
     why_illegal,
@@ -177,7 +179,7 @@ def history_leads_to(board: Board, counters: Counters, history: History) -> bool
         return False
     for _ in range(length):
         head = HISTORY_SIZE - 1 if head == 0 else head - 1
-        action, card = i64(history[head]) & 1023, i64(history[head]) >> 10
+        action, card = played_action(history, head), played_card(history, head)
         if action >= N_ACTIONS or not _can_revert(board, action, card):
             return False
         revert(board, action, card)

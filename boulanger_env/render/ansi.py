@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from boulanger_env.game import Game
 from boulanger_env.game.cards import N_CARDS, N_RANKS, RANKS, SUIT_SYMBOLS, SUITS
+from boulanger_env.game.outcomes import OUTCOME_WORDS
 from boulanger_env.game.state import CELL_COUNTS
 
 from .last_move import LastMove, last_move_of
@@ -33,13 +34,6 @@ _BLANK = "   "
 _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
 # Black suits keep the terminal's own colour, and bright red reads on black as on white.
 _SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
-
-OUTCOME_WORDS = {
-    "won": "all 52 cards are home",
-    "stuck": "no legal move is left",
-    "illegal": "an illegal action ended it",
-    "truncated": "the limit of steps is reached",
-}
 
 
 class _Style(NamedTuple):

@@ -15,8 +15,8 @@ import numpy as np
 from boulanger_env.game import Game
 from boulanger_env.game.cards import N_CARDS, N_RANKS
 from boulanger_env.game.moves import FIRST_CELL
+from boulanger_env.game.outcomes import ILLEGAL, OUTCOME_WORDS, STUCK, TRUNCATED, WON
 
-from .ansi import OUTCOME_WORDS
 from .cards import card_sprites, ring, slot
 from .last_move import LastMove, last_move_of
 from .layout import DEFAULT_SIZE, Layout, Rect, layout_of, read_size
@@ -32,7 +32,7 @@ QUIET: Colour = (180, 207, 197)
 ACCENT: Colour = (242, 190, 84)
 ALARM: Colour = (236, 122, 104)
 
-_OUTCOME_COLOURS = {"won": ACCENT, "stuck": ALARM, "illegal": ALARM, "truncated": QUIET}
+_OUTCOME_COLOURS = {WON: ACCENT, STUCK: ALARM, ILLEGAL: ALARM, TRUNCATED: QUIET}
 
 
 class Held(NamedTuple):
@@ -261,7 +261,7 @@ def _lay_banner(picture: Pixels, layout: Layout, outcome: str) -> None:
     height, width = sprite.keep.shape[:2]
     top = layout.columns[0].y
     # In the middle of what a won game leaves empty; in the lower half of a table on which cards still lie.
-    middle = (top + layout.height) // 2 if outcome == "won" else layout.height - height // 2 - layout.px(24)
+    middle = (top + layout.height) // 2 if outcome == WON else layout.height - height // 2 - layout.px(24)
     sprite.put(picture, (layout.width - width) // 2, middle - height // 2)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.outcomes import WON
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
 from boulanger_env.render.html import render_html
 from boulanger_env.solver import Status, solve
@@ -70,7 +71,7 @@ def replay(
 
 def could_be_won(one: Replay) -> bool | None:
     """Whether the game could be won from its start, or None where that takes a long search."""
-    if one.outcome == "won":
+    if one.outcome == WON:
         return True
     status = solve(one.start, _SEARCH).status
     return None if status is Status.LIMIT else status is Status.SOLVED

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boulanger_env.files import files_in
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.outcomes import WON
 
 from .format import KIND
 from .parts import ReplayError
@@ -33,7 +34,7 @@ def is_wanted(games: Games, number: int, outcome: str | None) -> bool:
     """Whether the episode with this number, from 0, is recorded; one that was left (None) is no loss."""
     if isinstance(games, int):
         return number < games
-    return games == "all" or outcome not in ("won", None)
+    return games == "all" or outcome not in (WON, None)
 
 
 def file_name(number: int, code: str | None) -> str:

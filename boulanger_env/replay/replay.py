@@ -9,11 +9,11 @@ from math import isclose
 from typing import Any, NamedTuple, cast
 
 from boulanger_env.envs import BoulangerEnv
-from boulanger_env.envs.stepping import OUTCOMES
 from boulanger_env.files import write_text
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
+from boulanger_env.game.outcomes import OUTCOMES
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable

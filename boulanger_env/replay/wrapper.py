@@ -16,6 +16,7 @@ from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import action_id
+from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.wrappers import AutoFoundation, CardActions, TapActions
 
 from .parts import ReplayError, as_annotation
@@ -164,7 +165,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         if terminated or truncated:
             # Without an outcome of its own it was cut off from outside.
             self._cut = self._base._outcome is None
-            self._outcome = self._base._outcome or "truncated"
+            self._outcome = self._base._outcome or TRUNCATED
             self._write()
         return result
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.jit import i64, kernel
+from boulanger_env.game.kernels import group_limit
 from boulanger_env.game.state import N_COLUMNS, Array
 
 from .position import (
@@ -244,7 +245,7 @@ def list_moves(start: Any, b: Array, w: Array, moves: Array) -> int:
     One empty column stands for all, and a whole column does not go to an empty one.
     """
     free, empty = i64(b[FREE]), i64(b[EMPTY])
-    most = (free + 1) << empty
+    most = group_limit(free, empty)
     tops = NONE
     for column in range(N_COLUMNS):
         tops |= BIT[b[TOP + column]]

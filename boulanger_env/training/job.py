@@ -40,6 +40,7 @@ from boulanger_env.benchmark.report import (
 from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.outcomes import WON
 from boulanger_env.replay import Replay
 from boulanger_env.replay.command import could_be_won
 
@@ -201,4 +202,4 @@ class Best:
 
 
 def _merit(replay: Replay) -> tuple[bool, int, int]:
-    return replay.outcome == "won", replay.end.cards_home, -replay.end.moves
+    return replay.outcome == WON, replay.end.cards_home, -replay.end.moves
