@@ -18,8 +18,9 @@ from test_shown import HOSTILE
 
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import GameRow, Results, by_difficulty, compare, evaluate, write_report
-from boulanger_env.benchmark.command import _print_rich, compare_files
+from boulanger_env.benchmark.command import compare_files, print_tables
 from boulanger_env.benchmark.report import (
+    PAIRED,
     as_rich,
     caption,
     comparison_table,
@@ -27,7 +28,7 @@ from boulanger_env.benchmark.report import (
     results_table,
     rich_table,
 )
-from boulanger_env.benchmark.statistics import bootstrap, holm, iqm_of, mcnemar, mean_of, share
+from boulanger_env.benchmark.statistics import Estimate, bootstrap, holm, iqm_of, mcnemar, mean_of, share
 from boulanger_env.deals import DealSet, load
 from boulanger_env.deals.labels import Labels
 
@@ -241,7 +242,7 @@ class TestNames:
 
     def test_names_are_text(self, capsys: pytest.CaptureFixture[str]) -> None:
         runs = [made(HOSTILE, [True] * N), made("[red]x[/red] :boom:", [False] * N)]
-        _print_rich([rich_table(runs), as_rich(comparison_table(compare(runs)), HOSTILE, 2)], False)
+        print_tables([rich_table(runs), as_rich(comparison_table(compare(runs)), HOSTILE, 2)], False)
         out = capsys.readouterr().out
         assert all(line.isprintable() for line in out.splitlines())
         assert "[red]x[/red] :boom:" in out
@@ -365,3 +366,28 @@ class TestReport:
         compare_files(files, output=tmp_path / "report")
         assert (tmp_path / "report" / "report.html").is_file()
         assert "McNemar" in capsys.readouterr().out
+
+    def test_tables_are_as_wide_as_they_are_in_a_file_and_fit_a_terminal(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runs = [
+            made(name, np.arange(N) < wins) for name, wins in (("greedy", 30), ("heuristic", 20), ("c", 20))
+        ]
+        runs = [replace(run, settings={"max_episode_steps": 200, "prune": True}) for run in runs]
+        monkeypatch.setenv("COLUMNS", "80")
+        print_tables([rich_table(runs), as_rich(comparison_table(compare(runs), narrow=True), PAIRED, 2)])
+        out = capsys.readouterr().out
+        # Nothing is broken into lines: each row is one, and so is each caption.
+        assert "  " + caption(runs) + "\n" in re.sub(" +\n", "\n", out)
+        assert "  " + PAIRED + "\n" in re.sub(" +\n", "\n", out)
+        assert len(re.findall(r"\[-?[0-9.]+, -?[0-9.]+\].*\[-?[0-9.]+, -?[0-9.]+\]", out)) == 3
+        print_tables([as_rich(comparison_table(compare(runs[:2]), narrow=True), PAIRED, 2)], True)
+        out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+        assert max(map(len, out.splitlines())) <= 80
+        assert re.search("greedy +heuristic", out)
+        assert "10 : 0" in out
+
+    def test_no_difference_has_no_sign(self) -> None:
+        pair = compare([made("a", [True] * N), made("b", [True] * N)])[0]
+        small = pair._replace(cards_home=Estimate(-0.04, -0.2, 0.1))
+        assert comparison_table([small])[1][5] == "0.0 [-0.2, 0.1]"

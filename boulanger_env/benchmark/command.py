@@ -24,7 +24,15 @@ from .label import SHARD, Winnability, as_sample, label
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
 from .recording import claim
-from .report import Table, as_rich, comparison_table, markdown, markdown_caption, markdown_table, rich_table
+from .report import (
+    PAIRED,
+    as_rich,
+    comparison_table,
+    markdown,
+    markdown_caption,
+    markdown_table,
+    rich_table,
+)
 from .results import Results
 from .runs import RunFile
 from .threads import torch_threads
@@ -139,7 +147,7 @@ def bench(
     if as_markdown:
         _print(f"{markdown(results)}\n{markdown_caption(results)}\n")
     else:
-        _print_rich([rich_table(results)], color)
+        print_tables([rich_table(results)], color)
     if output is not None:
         recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
         pages = write_report(results, Path(output), recorded)
@@ -167,11 +175,12 @@ def compare_files(
         OSError: a file cannot be read or written.
     """
     results = [Results.load(file) for file in files]
-    pairs: Table = comparison_table(compare(results))
+    pairs = compare(results)
     if as_markdown:
-        _print(f"{markdown(results)}\n{markdown_caption(results)}\n\n{markdown_table(pairs, 2)}")
+        table = markdown_table(comparison_table(pairs), 2)
+        _print(f"{markdown(results)}\n{markdown_caption(results)}\n\n{table}")
     else:
-        _print_rich([rich_table(results), as_rich(pairs, "Paired by deal: McNemar's exact test", 2)], color)
+        print_tables([rich_table(results), as_rich(comparison_table(pairs, narrow=True), PAIRED, 2)], color)
     if output is not None:
         write_report(results, Path(output))
 
@@ -244,13 +253,22 @@ def _print(text: str) -> None:
     sys.stdout.write(text)
 
 
-def _print_rich(tables: Sequence[Any], color: bool | None) -> None:
+def print_tables(tables: Sequence[Any], color: bool | None = None) -> None:
+    """Print what ``rich_table`` made, as wide as it is where the output is no terminal.
+
+    Args:
+        tables: for ``rich``'s ``print``.
+        color: see ``bench``.
+    """
     from rich.console import Console
 
     console = Console(no_color=color is False, force_terminal=color or None)
     if not console.is_terminal:
         # Nobody's window is too narrow for a file.
-        console.width = max(console.width, *(console.measure(table).maximum for table in tables))
+        endless = console.options.update(max_width=100_000)
+        console.width = max(
+            console.width, *(console.measure(table, options=endless).maximum for table in tables)
+        )
     with console.capture() as capture:
         for table in tables:
             console.print(table)

@@ -61,32 +61,29 @@ def results_table(results: Sequence[Results], *, narrow: bool = False) -> Table:
     return rows
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> Table:
-    """The paired comparisons as rows of text."""
-    rows = [
-        [
-            "first",
-            "second",
-            "won only by first",
-            "only by second",
-            "won, first less second, percentage points",
-            "cards home, first less second",
-            "p",
-        ]
-    ]
-    if len(comparisons) > 1:
-        rows[0].append("p, Holm")
+_DIFFERENCES = ("won, first less second, percentage points", "cards home, first less second")
+
+PAIRED = (
+    "first less second, deal by deal: deals that only one of them won, differences in deals won (percentage "
+    "points) and in cards home; p of McNemar's exact test"
+)
+"""What the narrow table of comparisons shows."""
+
+
+def comparison_table(comparisons: Sequence[Comparison], *, narrow: bool = False) -> Table:
+    """The paired comparisons as rows of text; the narrow ones are explained by ``PAIRED``."""
+    several = len(comparisons) > 1
+    full = ["won only by first", "only by second", *_DIFFERENCES, "p", *["p, Holm"][: int(several)]]
+    short = ["won alone", "won", "cards home", "p, Holm" if several else "p"]
+    rows = [["first", "second", *(short if narrow else full)]]
     for pair in comparisons:
+        won = Estimate(*(None if x is None else 100 * x for x in pair.win_rate))  # type: ignore[arg-type]
+        alone = [str(pair.better), str(pair.worse)]
+        differences = [_with_bounds(won), _with_bounds(pair.cards_home)]
+        # Where there is one pair only, Holm's correction changes nothing.
+        tests = [p_text(p) for p in (pair.p_value, pair.p_holm)[narrow and several : 1 + several]]
         rows.append(
-            [
-                pair.first,
-                pair.second,
-                str(pair.better),
-                str(pair.worse),
-                _with_bounds(Estimate(*(None if x is None else 100 * x for x in pair.win_rate))),  # type: ignore[arg-type]
-                _with_bounds(pair.cards_home),
-                *map(p_text, [pair.p_value, pair.p_holm][: min(2, len(comparisons))]),
-            ]
+            [pair.first, pair.second, *([" : ".join(alone)] if narrow else alone), *differences, *tests]
         )
     return rows
 
@@ -113,7 +110,7 @@ def markdown(results: Sequence[Results]) -> str:
 
 
 def rich_table(results: Sequence[Results]) -> Any:
-    """The same as a ``rich.table.Table``, narrow enough for a terminal.
+    """The same for ``rich``'s ``print``, narrow enough for a terminal, and what it shows.
 
     Raises:
         BoulangerError: results on different deals, or none; or rich is not installed.
@@ -122,26 +119,29 @@ def rich_table(results: Sequence[Results]) -> Any:
 
 
 def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
-    """Rows as a ``rich.table.Table``.
+    """Rows and what they show, for ``rich``'s ``print``.
 
     Raises:
         BoulangerError: rich is not installed.
     """
     try:
         from rich import box
+        from rich.console import Group
+        from rich.padding import Padding
         from rich.table import Table as RichTable
         from rich.text import Text
     except ModuleNotFoundError:
         raise BoulangerError(
             'a table for the terminal needs rich: pip install "boulanger-env[cli]"'
         ) from None
-    table = RichTable(caption=Text(printable(caption)), box=box.SIMPLE)
+    table = RichTable(box=box.SIMPLE, collapse_padding=True)
     for i, heading in enumerate(rows[0]):
         left = i < text_columns
         table.add_column(Text(printable(heading)), justify="left" if left else "right", overflow="fold")
     for row in rows[1:]:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+    # A caption of the table itself would be no wider than the table.
+    return Group(table, Padding(Text(printable(caption)), (0, 2))) if caption else table
 
 
 def caption(results: Sequence[Results]) -> str:
@@ -182,12 +182,18 @@ def p_text(p: float) -> str:
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
+def tenths(value: float, sign: str = "") -> str:
+    """A number with a figure behind the point; nothing is -0.0. With the sign "+" for numbers above 0, too."""
+    return f"{round(value, 1) + 0.0:{sign}.1f}"
+
+
 def _with_bounds(value: Estimate | float | None, percent: bool = False) -> str:
     if not isinstance(value, Estimate):
         return _number(value)
-    number, low, high = (None if x is None else 100 * x if percent else x for x in value)
-    bounds = "" if low is None or high is None else f" [{low:.1f}, {high:.1f}]"
-    return f"{number:.1f}{' %' if percent else ''}{bounds}"
+    scale, unit = (100, " %") if percent else (1, "")
+    low, high = value.low, value.high
+    bounds = "" if low is None or high is None else f" [{tenths(scale * low)}, {tenths(scale * high)}]"
+    return f"{tenths(scale * value.value)}{unit}{bounds}"
 
 
 def _with_margin(value: Estimate | float | None, percent: bool = False) -> str:
@@ -195,12 +201,12 @@ def _with_margin(value: Estimate | float | None, percent: bool = False) -> str:
         return _with_bounds(value, percent)
     number, low, high = value
     if low is None or high is None:
-        return f"{number:.1f}"
-    above, below = (f"{distance:.1f}" for distance in (high - number, number - low))
-    return f"{number:.1f} ± {above}" if above == below else _with_bounds(value)
+        return tenths(number)
+    above, below = map(tenths, (high - number, number - low))
+    return f"{tenths(number)} ± {above}" if above == below else _with_bounds(value)
 
 
 def _number(value: float | None) -> str:
     if value is None:
         return "-"
-    return str(value) if isinstance(value, int) else f"{value:.1f}"
+    return str(value) if isinstance(value, int) else tenths(value)

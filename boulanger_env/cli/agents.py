@@ -58,6 +58,7 @@ def train(
 
     from boulanger_env import training
     from boulanger_env.benchmark import rich_table
+    from boulanger_env.benchmark.command import print_tables
     from boulanger_env.benchmark.threads import torch_threads
 
     chosen = {} if timesteps is None else {"timesteps": timesteps}
@@ -77,7 +78,7 @@ def train(
             if model.exists()
             else "stopped before the first evaluation"
         )
-    console.print(rich_table(results))
+    print_tables([rich_table(results)])
     for line in training.verdicts(results):
         say(line)
     say(f"Model, results, curve and a game are in {folder}")

@@ -36,6 +36,7 @@ from boulanger_env.benchmark.report import (
     markdown_caption,
     markdown_table,
     p_text,
+    tenths,
 )
 from boulanger_env.benchmark.statistics import Estimate
 from boulanger_env.files import write_text
@@ -167,10 +168,11 @@ def _verdict(pair: Comparison) -> str:
     else:
         said = f"no clear difference in wins between {pair.first} and {pair.second}"
     home = pair.cards_home
-    bounds = "" if home.low is None or home.high is None else f" [{home.low:.1f}, {home.high:.1f}]"
+    bounds = "" if home.low is None or home.high is None else f" [{tenths(home.low)}, {tenths(home.high)}]"
     return (
         f"{said}: {pair.better} deals won only by {pair.first}, {pair.worse} only by {pair.second} "
-        f"(p {_p(pair.p_holm)}, McNemar's exact test with Holm's correction); cards home {home.value:+.1f}{bounds}"
+        f"(p {_p(pair.p_holm)}, McNemar's exact test with Holm's correction); "
+        f"cards home {tenths(home.value, '+')}{bounds}"
     )
 
 
