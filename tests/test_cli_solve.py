@@ -109,3 +109,16 @@ def test_a_limit_is_named_as_it_was_typed(
     error = capsys.readouterr().err
     assert error.startswith(f"Error: Invalid value for '{option}': ")
     assert "_limit" not in error
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [("x", "'x' is not a (whole number|valid integer)"), ("0", "'?0'? is (less than 1|not in)")],
+)
+def test_a_number_is_named_as_it_was_typed(
+    value: str, wrong: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["boulanger", "solve", "MS-C4-1", "--nodes", value])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert re.match(rf"Error: Invalid value for '--nodes': {wrong}", capsys.readouterr().err)

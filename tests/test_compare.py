@@ -343,6 +343,7 @@ class TestReport:
             lost = [row.code for row in (kept if name == "greedy" else plain).games if not row.won]
             assert lost
             assert all(code in page.read_text() for code in lost)
+            assert f"wins {100 - 12.5 * len(lost):.1f} % of c4-test-100[0:8]" in page.read_text()
             assert f"([watch them]({page.name}))" in markdown.read_text()
             assert f'<a href="{page.name}">' in html.read_text()
         assert "watch" not in write_report([plain], tmp_path / "other")[0].read_text()

@@ -264,7 +264,9 @@ class TestFoldersOfRuns:
         with pytest.raises(BoulangerError, match="that are not of this run"):
             evaluate("greedy", DEALS[:3], record=tmp_path)
 
-    def test_each_agent_has_a_folder_of_its_own(self, tmp_path: Path) -> None:
+    def test_each_agent_has_a_folder_of_its_own(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         from boulanger_env.benchmark.command import bench
 
         record = tmp_path / "a" / "games"
@@ -272,6 +274,7 @@ class TestFoldersOfRuns:
             bench(agents, "c4-test-100", limit=3, record=record, record_games="all")
         assert [path.name for path in tmp_path.iterdir()] == ["a"]
         assert [path.name for path in (tmp_path / "a").iterdir()] == ["games"]
+        assert f"The replays are in {record}, 12 in all: " in capsys.readouterr().out
         agents = {folder.name: {r.agent for r in loaded(folder)} for folder in record.iterdir()}
         assert sorted(map(str, agents.values())) == ["{'..'}", "{'greedy'}", "{'x'}", "{'y'}"]
         assert {len(list(folder.glob("*.json"))) for folder in record.iterdir()} == {3}

@@ -278,7 +278,7 @@ def test_all_codes_have_a_label_or_none(tmp_path: Path) -> None:
 def test_unknown_name_says_what_there_is() -> None:
     with pytest.raises(BoulangerError, match=r"'c9-test'.*c4-validation-100"):
         deals.load("c9-test")
-    with pytest.raises(BoulangerError, match=r"'MS-C4-617'.*given as a list"):
+    with pytest.raises(BoulangerError, match="MS-C4-617 is a code, not a deal set"):
         deals.load("MS-C4-617")
 
 

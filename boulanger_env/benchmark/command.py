@@ -12,6 +12,7 @@ from typing import Any
 
 from boulanger_env.agents import AGENTS
 from boulanger_env.deals import as_deal_set
+from boulanger_env.files import files_in
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay.recording import Games, check_games
 from boulanger_env.shown import LONGEST_NAME, printable
@@ -152,6 +153,9 @@ def bench(
         recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
         pages = write_report(results, Path(output), recorded)
         _print(f"The report is {pages[0]}, the same as a page {pages[1]}\n")
+    if record is not None:
+        games = len(files_in(record, "**/*.json"))
+        _print(f"The replays are in {record}, {games} in all: boulanger replay makes a page of them\n")
     return results
 
 

@@ -24,7 +24,7 @@ from .compare import compare, run_names
 from .difficulty import by_difficulty, from_the_easiest
 from .naming import file_stem
 from .page import Block, Code, Heading, Items, Line, Link, Picture, Rows, Text, write_html, write_markdown
-from .report import Table, caption, comparison_table, results_table
+from .report import Table, caption, comparison_table, results_table, strength
 from .results import Results
 
 _LONGEST = 400  # characters of what a run depends on
@@ -181,11 +181,15 @@ def _episode(run: Results, place: int, recorded: Path | None) -> dict[str, Any] 
     """A lost game for the player; None if its moves are not known."""
     row = run.games[place]
     if run.moves:
-        start = Game.from_code(row.code)
         return episode(
-            start, decode(row.actions).tolist(), outcome=row.outcome, agent=run.policy, solvable=True
+            Game.from_code(row.code),
+            decode(row.actions).tolist(),
+            outcome=row.outcome,
+            agent=run.policy,
+            solvable=True,
+            strength=strength(run),
         )
     if recorded is None:
         return None
     file = recorded / (f"seed-{row.seed}" if len(run.seeds) > 1 else "") / file_name(place, row.code)
-    return Replay.load(file).to_episode(solvable=True) if file.is_file() else None
+    return Replay.load(file).to_episode(solvable=True, strength=strength(run)) if file.is_file() else None

@@ -98,7 +98,9 @@ def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:
         raise BoulangerError(f"count {count} leaves no deal: it must be at least 1")
     if scheme in SCHEMES:
         if count is None:
-            raise BoulangerError(f"{source} names no end: say how many deals with a count")
+            raise BoulangerError(
+                f"{source} goes on without end: a count (--count 1000) must say how many deals"
+            )
         if cells in {f"C{n}" for n in CELL_COUNTS}:
             return Sample(f"{scheme}-{cells}", count, seed, scheme, int(cells[1:]))
         code = parse_code(source)

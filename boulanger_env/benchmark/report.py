@@ -177,6 +177,11 @@ def _settings(run: Results) -> str:
     return ", ".join(f"{key}={value}" for key, value in different.items())
 
 
+def strength(run: Results) -> str:
+    """How good the policy of a run is, in a few words."""
+    return f"wins {100 * run.summary.win_rate.value:.1f} % of {run.deals}"
+
+
 def p_text(p: float) -> str:
     """A p-value with three figures behind the point, or that it is smaller."""
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"

@@ -36,6 +36,25 @@ for _command in (deal, play, solve, replay, diagnose, train, bench, compare, lab
 # Depending on its version, typer uses the installed click or its own copy; this finds the class in use.
 _UsageError: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")
 
+# pydantic's name of what is wrong with a number -> the same in our words.
+_WRONG = {
+    "int_parsing": "is not a whole number",
+    "float_parsing": "is not a number",
+    "greater_than": "is not more than {gt:g}",
+    "greater_than_equal": "is less than {ge:g}",
+    "less_than_equal": "is more than {le:g}",
+}
+
+
+def _said(error: Any) -> str:
+    """What is wrong with what was typed; newer versions of typer leave that to pydantic."""
+    cause = error.__cause__
+    found = cause.errors()[0] if hasattr(cause, "errors") else {}
+    wrong = _WRONG.get(found.get("type", ""))
+    if wrong is not None:
+        error.message = f"'{found['input']}' {wrong.format(**found.get('ctx', {}))}"
+    return str(error.format_message())
+
 
 def main() -> None:
     """Run the command line of this process."""
@@ -54,7 +73,7 @@ def main() -> None:
     except _UsageError as error:
         # On one line, like all other errors; shells expect 2 for a usage error.
         command = error.ctx.command_path if error.ctx else "boulanger"
-        typer.echo(f"Error: {printable(error.format_message())} ({command} --help)", err=True)
+        typer.echo(f"Error: {printable(_said(error))} ({command} --help)", err=True)
         sys.exit(2)
     except typer.Abort:
         sys.exit(130)

@@ -168,11 +168,7 @@ class DealSet:
             return cls._of_canonical(source, *builtin.read(source))
         path = Path(source)
         if not os.path.isfile(path):  # False, too, for what cannot be a path
-            text = os.fspath(source)
-            raise BoulangerError(
-                f"there is no deal set and no file {text[:200]!r}{did_you_mean(text, set_names())}; "
-                f"built-in sets are {', '.join(set_names())}, and a single code is given as a list: ['MS-C4-617']"
-            )
+            raise BoulangerError(_no_set(os.fspath(source)))
         return cls._read(path)
 
     @classmethod
@@ -261,3 +257,17 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
     if not deals.codes:
         raise BoulangerError(f"deal set {deals.name!r} is empty; at least one deal is needed")
     return deals
+
+
+def _no_set(text: str) -> str:
+    """What to say of a text that names no set."""
+    try:
+        code = parse_code(text)
+    except InvalidCodeError:
+        return (
+            f"there is no deal set and no file {text[:200]!r}{did_you_mean(text, set_names())}; "
+            f"built-in sets are {', '.join(set_names())}"
+        )
+    return (
+        f"{code} is a code, not a deal set: put it into a file, one code a line (or, in Python, into a list)"
+    )

@@ -36,6 +36,7 @@ from boulanger_env.benchmark.report import (
     markdown_caption,
     markdown_table,
     p_text,
+    strength,
     tenths,
 )
 from boulanger_env.benchmark.statistics import Estimate
@@ -112,7 +113,7 @@ def train(
     best.replay.save(folder / "replay.json")
     page = best.replay.to_html(
         solvable=could_be_won(best.replay),
-        strength=f"wins {100 * results[0].summary.win_rate.value:.1f} % of {test_deals.name}",
+        strength=strength(results[0]),
         value_unit=f"the reward still expected, {LEARNING_REWARD.foundation:g} for each card home",
     )
     write_text(folder / "replay.html", page)

@@ -31,10 +31,10 @@ def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], tit
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     low, high = np.array([(e.low, e.high) for e in estimates], float).T  # None, of a single game, becomes NaN
-    axes.fill_between(steps, low, high, alpha=0.2, linewidth=0)
+    axes.fill_between(steps, low, high, alpha=0.2, linewidth=0, label="its 95 % interval")
     axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
-    for color, (name, value) in zip(("0.35", "0.6"), baselines.items(), strict=False):
-        axes.axhline(value, color=color, linestyle="--", linewidth=1, label=name)
+    for style, (name, value) in zip(("--", "-."), baselines.items(), strict=False):
+        axes.axhline(value, color="0.35", linestyle=style, linewidth=1, label=name)
     axes.set(xlabel="moves played while learning", ylabel="cards home, of 52")
     axes.set_title(title, parse_math=False)
     axes.set_ylim(bottom=0)
