@@ -17,11 +17,12 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.replay.recording import Games, check_games
 from boulanger_env.shown import LONGEST_NAME, printable
 
-from .compare import compare
+from .compare import compare, run_names
 from .distributed import Recipe, evaluate_on
 from .document import write_report
 from .evaluate import Progress, evaluate, header_of
 from .label import SHARD, Winnability, as_sample, label
+from .losses import Losses, losses, losses_table
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
 from .recording import claim
@@ -55,6 +56,7 @@ def bench(
     record: str | os.PathLike[str] | None = None,
     record_games: Games = "losses",
     moves: bool = False,
+    diagnose: bool = False,
     threads: int = 1,
     as_markdown: bool = False,
     color: bool | None = None,
@@ -75,6 +77,7 @@ def bench(
         record: a folder for replays of the games, which gets a folder ``NAME`` for each agent.
         record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
         moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
+        diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves.
         threads: of PyTorch, where it plays, but not on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
@@ -94,6 +97,7 @@ def bench(
         if limit < 1:
             raise BoulangerError(f"limit {limit} leaves no deal: it must be at least 1")
         deal_set = deal_set[:limit]
+    moves = moves or diagnose
     if ray is None and workers is not None:
         raise BoulangerError("workers are for a run on Ray")
     if ray is not None and output is None:
@@ -145,13 +149,15 @@ def bench(
                     **settings,
                 )
             results.append(run)
+    found = _losses(results) if diagnose else []
     if as_markdown:
-        _print(f"{markdown(results)}\n{markdown_caption(results)}\n")
+        table = f"\n{markdown_table(losses_table(names, found))}" if found else ""
+        _print(f"{markdown(results)}\n{markdown_caption(results)}\n{table}")
     else:
-        print_tables([rich_table(results)], color)
+        print_tables([rich_table(results), *_losses_for_terminal(names, found)], color)
     if output is not None:
         recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
-        pages = write_report(results, Path(output), recorded)
+        pages = write_report(results, Path(output), recorded, found)
         _print(f"The report is {pages[0]}, the same as a page {pages[1]}\n")
     if record is not None:
         games = len(files_in(record, "**/*.json"))
@@ -187,6 +193,51 @@ def compare_files(
         print_tables([rich_table(results), as_rich(comparison_table(pairs, narrow=True), PAIRED, 2)], color)
     if output is not None:
         write_report(results, Path(output))
+
+
+def diagnose_files(
+    files: Sequence[str | os.PathLike[str]],
+    *,
+    node_limit: int | None = None,
+    workers: int | None = None,
+    as_markdown: bool = False,
+    color: bool | None = None,
+) -> None:
+    """Print where finished runs threw their wins away.
+
+    Args:
+        files: JSON Lines of runs that kept their moves.
+        node_limit: the most positions to look at, for each legal move.
+        workers: processes; None for one per core.
+        as_markdown: print a Markdown table.
+        color: see ``bench``.
+
+    Raises:
+        BoulangerError: one is not a run, or did not keep its moves.
+        OSError: a file cannot be read.
+    """
+    results = [Results.load(file) for file in files]
+    names, found = run_names(results), _losses(results, node_limit, workers)
+    if as_markdown:
+        _print(markdown_table(losses_table(names, found)))
+    else:
+        print_tables(_losses_for_terminal(names, found), color)
+
+
+def _losses(
+    results: Sequence[Results], node_limit: int | None = None, workers: int | None = None
+) -> list[Losses]:
+    found = []
+    with _progress() as start:
+        for run in results:
+            progress = start(f"diagnosing {run.policy}", len(run.games))
+            found.append(losses(run, node_limit=node_limit, workers=workers, progress=progress))
+    return found
+
+
+def _losses_for_terminal(names: Sequence[str], found: Sequence[Losses]) -> list[Any]:
+    caption = "a choice: one legal move keeps the win, another loses it; 95 % intervals over deals"
+    return [as_rich(losses_table(names, found, narrow=True), caption)] if found else []
 
 
 def label_codes(

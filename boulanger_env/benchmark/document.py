@@ -22,6 +22,7 @@ from . import plots
 from .action_text import decode
 from .compare import compare, run_names
 from .difficulty import by_difficulty, from_the_easiest
+from .losses import Losses, losses_table
 from .naming import file_stem
 from .page import Block, Code, Heading, Items, Line, Link, Picture, Rows, Text, write_html, write_markdown
 from .report import Table, caption, comparison_table, results_table, strength
@@ -43,9 +44,18 @@ _HOW_TO_READ = (
     "A deal's difficulty is the number of moves of its proven shortest solution.",
 )
 
+_HOW_TO_READ_LOSSES = (
+    "A choice is a decision at which one legal move keeps the win and another loses it, both proved. Thrown away is "
+    "the share of the choices that lost the win, with a bootstrap interval over deals; beside it, what uniform legal "
+    "moves would lose at the same choices. The curve is Kaplan and Meier's estimate."
+)
+
 
 def write_report(
-    results: Sequence[Results], folder: Path, recorded: Mapping[str, Path] = MappingProxyType({})
+    results: Sequence[Results],
+    folder: Path,
+    recorded: Mapping[str, Path] = MappingProxyType({}),
+    losses: Sequence[Losses] = (),
 ) -> list[Path]:
     """Write ``report.md`` with its pictures, and ``report.html``, a page with everything in it.
 
@@ -56,6 +66,7 @@ def write_report(
         results: runs on the same deals. They are compared with each other if they have as many seeds each.
         folder: made if it is not there.
         recorded: the folder of each policy's replays, as ``evaluate(..., record=)`` wrote it.
+        losses: where each run threw its wins away (``losses``), if that is to be in the report.
 
     Returns:
         The two reports.
@@ -65,19 +76,22 @@ def write_report(
         OSError: a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = report(results, _write_replays(results, folder, recorded))
+    blocks = report(results, _write_replays(results, folder, recorded), losses)
     files = [folder / "report.md", folder / "report.html"]
     write_markdown(files[0], blocks)
     write_html(files[1], f"Benchmark: {results[0].deals}", blocks)
     return files
 
 
-def report(results: Sequence[Results], pages: Sequence[str | None] = ()) -> list[Block]:
+def report(
+    results: Sequence[Results], pages: Sequence[str | None] = (), losses: Sequence[Losses] = ()
+) -> list[Block]:
     """The blocks of the report.
 
     Args:
         results: as in ``write_report``.
         pages: the file of each run's lost games, or None.
+        losses: as in ``write_report``.
     """
     table = results_table(results)
     first = results[0]
@@ -103,11 +117,19 @@ def report(results: Sequence[Results], pages: Sequence[str | None] = ()) -> list
             Rows(comparison_table(pairs), 2),
             Picture("differences", "paired differences in win rate", plots.paired_differences(pairs)),
         ]
-    blocks += [Heading("Runs"), Rows(_runs_table(results), 4)]
-    losses = _losses(results, pages or [None] * len(results))
     if losses:
-        blocks += [Heading("Deals that were lost and can be won, the easiest first"), Items(losses)]
-    return [*blocks, Heading("How to read this"), Items(tuple((text,) for text in _HOW_TO_READ))]
+        names = run_names(results)
+        blocks += [
+            Heading("Where wins were thrown away"),
+            Rows(losses_table(names, losses)),
+            Picture("still-winnable", "games that can still be won", plots.still_winnable(names, losses)),
+        ]
+    blocks += [Heading("Runs"), Rows(_runs_table(results), 4)]
+    lost = _losses(results, pages or [None] * len(results))
+    if lost:
+        blocks += [Heading("Deals that were lost and can be won, the easiest first"), Items(lost)]
+    how = (*_HOW_TO_READ, *((_HOW_TO_READ_LOSSES,) if losses else ()))
+    return [*blocks, Heading("How to read this"), Items(tuple((text,) for text in how))]
 
 
 def _known(run: Results) -> str:

@@ -13,6 +13,7 @@ from boulanger_env.game.errors import BoulangerError
 
 from .compare import Comparison, run_names
 from .difficulty import by_difficulty
+from .losses import Losses
 from .results import Results
 
 _PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -79,6 +80,23 @@ def paired_differences(comparisons: Sequence[Comparison]) -> str:
         ylim=(-0.6, len(comparisons) - 0.4),
         title="Paired differences, same deals",
     )
+    return _svg(figure)
+
+
+def still_winnable(names: Sequence[str], found: Sequence[Losses]) -> str:
+    """For each run, the share of its games that can still be won after so many choices."""
+    figure, axes = _figure()
+    lines = []
+    for run in found:
+        lines += axes.step(range(len(run.still_winnable)), 100 * np.array(run.still_winnable), where="post")
+    axes.set(
+        xlabel="choices: decisions at which one move keeps the win and another loses it",
+        ylabel="games that can still be won, %",
+        xlim=(0, None),
+        ylim=(0, 103),
+        title="Still winnable",
+    )
+    _legend(axes, lines, names)
     return _svg(figure)
 
 

@@ -80,6 +80,10 @@ def bench(
         bool,
         typer.Option("--moves", help="Keep every game's moves in its line, so that it can be replayed."),
     ] = False,
+    diagnose: Annotated[
+        bool,
+        typer.Option("--diagnose", help="Find out where wins were thrown away, proved by the solver."),
+    ] = False,
     threads: Threads = 1,
     markdown: Markdown = False,
     color: Color = None,
@@ -97,6 +101,7 @@ def bench(
       boulanger bench --agent runs/first/model.zip --agent greedy --prune --max-episode-steps 200
       boulanger bench --agent heuristic --output runs/ray --ray auto
       boulanger bench --agent greedy --limit 50 --record losses
+      boulanger bench --agent greedy --agent heuristic --diagnose
       boulanger replay losses --html losses.html
     """
     from boulanger_env.benchmark import command
@@ -115,6 +120,7 @@ def bench(
             record=record,
             record_games=int(record_games) if record_games.isdecimal() else record_games,
             moves=moves,
+            diagnose=diagnose,
             threads=threads,
             as_markdown=markdown,
             color=look_of(False, color).color,

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boulanger_env.game import BoulangerError
 from boulanger_env.game.outcomes import WON
 from boulanger_env.shown import printable
+
+from .app import Color, look_of
+from .benchmark import Markdown
 
 if TYPE_CHECKING:
     from boulanger_env.replay import Replay
@@ -17,26 +21,57 @@ if TYPE_CHECKING:
 
 def diagnose(
     files: Annotated[
-        list[Path], typer.Argument(help="Replay files, or folders of them.", show_default=False)
+        list[Path],
+        typer.Argument(
+            help="Replay files, folders of them, or results that bench --moves wrote.", show_default=False
+        ),
     ],
-    steps: Annotated[bool, typer.Option("--steps", help="List every decision.")] = False,
+    steps: Annotated[bool, typer.Option("--steps", help="List every decision of a replay.")] = False,
     fewest: Annotated[
         bool, typer.Option("--fewest", help="As --steps, with the proven fewest moves to a win (slower).")
     ] = False,
     nodes: Annotated[
         int | None, typer.Option(min=1, help="Maximum positions to search for each legal move.")
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes for results. [default: one per core]")
+    ] = None,
+    markdown: Markdown = False,
+    color: Color = None,
 ) -> None:
     """Find the move that lost each game, and those that kept the win.
 
-    Every answer is proved by a complete search, unless --nodes stops it first.
+    Every answer is proved by a complete search, unless --nodes stops it first. Results give a table: how often an agent
+    throws a win away where it has a choice, when, and how often uniform legal moves would.
 
     \b
     Examples:
       boulanger diagnose game.json
       boulanger diagnose losses/
-      boulanger diagnose game.json --fewest
+      boulanger diagnose game.json --steps --fewest
+      boulanger bench --agent greedy --agent heuristic --moves --output runs/bench
+      boulanger diagnose runs/bench/greedy.jsonl runs/bench/heuristic.jsonl
     """
+    results = [path for path in files if path.suffix == ".jsonl"]
+    if results and len(results) < len(files):
+        raise BoulangerError("give replays or results (.jsonl), not both at once")
+    if results:
+        if steps or fewest:
+            raise BoulangerError("--steps and --fewest are for replays: leave them out with results")
+        from boulanger_env.benchmark import command
+
+        command.diagnose_files(
+            results,
+            node_limit=nodes,
+            workers=workers,
+            as_markdown=markdown,
+            color=look_of(False, color).color,
+        )
+    else:
+        _replays(files, steps, fewest, nodes)
+
+
+def _replays(files: list[Path], steps: bool, fewest: bool, nodes: int | None) -> None:
     from boulanger_env.replay import replays_in
     from boulanger_env.solver import diagnose as diagnose_game
 
