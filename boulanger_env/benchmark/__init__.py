@@ -4,6 +4,7 @@ from .compare import Comparison, compare
 from .difficulty import Grade, by_difficulty
 from .document import write_report
 from .evaluate import evaluate
+from .lost_wins import Losses, losses
 from .model_files import save_model
 from .policies import Policy, as_policy
 from .report import markdown, rich_table
@@ -16,6 +17,7 @@ __all__ = [
     "Estimate",
     "GameRow",
     "Grade",
+    "Losses",
     "Policy",
     "Results",
     "Summary",
@@ -23,6 +25,7 @@ __all__ = [
     "by_difficulty",
     "compare",
     "evaluate",
+    "losses",
     "markdown",
     "rich_table",
     "save_model",

@@ -22,7 +22,7 @@ from .distributed import Recipe, evaluate_on
 from .document import write_report
 from .evaluate import Progress, evaluate, header_of
 from .label import SHARD, Winnability, as_sample, label
-from .losses import Losses, losses, losses_table
+from .lost_wins import Losses, losses, losses_table
 from .naming import checked_name, file_stem
 from .pools import OnRay, as_pool
 from .recording import claim

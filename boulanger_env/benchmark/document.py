@@ -22,7 +22,7 @@ from . import plots
 from .action_text import decode
 from .compare import compare, run_names
 from .difficulty import by_difficulty, from_the_easiest
-from .losses import Losses, losses_table
+from .lost_wins import Losses, losses_table
 from .naming import file_stem
 from .page import Block, Code, Heading, Items, Line, Link, Picture, Rows, Text, write_html, write_markdown
 from .report import Table, caption, comparison_table, results_table, strength

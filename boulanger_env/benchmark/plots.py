@@ -13,7 +13,7 @@ from boulanger_env.game.errors import BoulangerError
 
 from .compare import Comparison, run_names
 from .difficulty import by_difficulty
-from .losses import Losses
+from .lost_wins import Losses
 from .results import Results
 
 _PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}

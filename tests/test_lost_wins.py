@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from boulanger_env import Game, Move
 from boulanger_env.benchmark import Results, evaluate
 from boulanger_env.benchmark.action_text import decode
-from boulanger_env.benchmark.losses import (
+from boulanger_env.benchmark.lost_wins import (
     GameLosses,
     diagnose_games,
     losses,
