@@ -22,8 +22,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
 
-import numpy as np
-
+from boulanger_env.game.checks import is_whole
 from boulanger_env.game.errors import BoulangerError
 
 _AHEAD = 2  # jobs a worker: one under way, and one to go on with at once
@@ -53,7 +52,7 @@ def checked_workers(workers: object) -> int:
     """
     if workers is None:
         return os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or workers < 1:
+    if not is_whole(workers, 1):
         raise BoulangerError(f"workers is {workers!r}; it must be a whole number from 1 on, or None")
     return int(workers)
 

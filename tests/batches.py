@@ -218,7 +218,7 @@ def check(batch: BoulangerVectorEnv, singles: Singles, observation: Any, infos: 
 
 def refused_as_by_singles(batch: BoulangerVectorEnv, singles: Singles, actions: np.ndarray) -> np.ndarray:
     """With ``illegal_action="raise"``: both refuse in the same words; then a legal action instead."""
-    if batch.unwrapped._settings.illegal_action != RAISE:
+    if batch.unwrapped._settings.when_illegal != RAISE:
         return actions
     actions = actions.copy()
     for i, env in enumerate(singles.envs):

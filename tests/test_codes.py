@@ -358,6 +358,11 @@ def test_random_games_leave_out_the_reserved_codes() -> None:
     assert skipped > 1000
 
 
+def test_a_bool_is_not_a_number_of_cells() -> None:
+    with pytest.raises(InvalidCodeError, match="cannot have True cells"):
+        format_code("BK1", True, 0)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_kernels_of_a_scheme_agree_with_its_texts(scheme: str) -> None:
     """Codes written by a kernel are those written in Python, at both ends and wherever a draw leads."""

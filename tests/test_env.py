@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import subprocess
 import sys
 import warnings
@@ -21,7 +23,8 @@ from stable_baselines3.common.monitor import Monitor
 from walks import peer_games, random_code, random_move, random_start
 
 import boulanger_env
-from boulanger_env import BoulangerEnv, Game, IllegalMoveError
+from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game, IllegalMoveError
+from boulanger_env.envs.settings import Settings
 
 IDS = [f"Boulanger-C{n}-v0" for n in (4, 2, 1)]
 STEPS = 1_500
@@ -461,3 +464,23 @@ def test_drawing_needs_a_mode_and_a_game() -> None:
         assert env.render() is None
     with pytest.raises(ResetNeeded, match="no game yet"):
         BoulangerEnv(render_mode="ansi").render()
+
+
+@pytest.mark.parametrize("environment", [BoulangerEnv, BoulangerVectorEnv])
+def test_settings_and_signatures_have_the_same_defaults(environment: type[Any]) -> None:
+    parameters = inspect.signature(environment).parameters
+    shared = [field for field in dataclasses.fields(Settings) if field.init]
+    assert {field.name: field.default for field in shared} == {
+        field.name: parameters[field.name].default for field in shared
+    }
+    own = {"num_envs", "autoreset_mode", "num_threads", "copy"}
+    assert set(parameters) - own == {field.name for field in shared}
+
+
+def test_settings_are_checked_where_they_are_made() -> None:
+    with pytest.raises(BoulangerError, match="deal_order='shuffled' is unknown"):
+        Settings(deal_order="shuffled")
+    given = Settings(n_cells=np.int64(2), deals=["ms-c1-9"], prune=np.True_, max_episode_steps=None)  # type: ignore[arg-type]
+    assert (given.n_cells, given.prune, given.limit, given.size) == (2, True, 500, (960, 640))
+    assert (type(given.n_cells), type(given.prune)) == (int, bool)
+    assert given.source.codes == ("MS-C1-9",)

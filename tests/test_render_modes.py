@@ -67,7 +67,7 @@ def test_rgb_array() -> None:
         frames.append(env.render())
         assert np.array_equal(frames[-1], render_rgb(env.unwrapped.game, SMALL))
     assert len({frame.tobytes() for frame in frames}) == 11
-    assert BoulangerEnv(render_mode="rgb_array")._settings.render_size == (960, 640)
+    assert BoulangerEnv(render_mode="rgb_array")._settings.size == (960, 640)
     with pytest.raises(ResetNeeded):
         BoulangerEnv(render_mode="rgb_array").render()
     twin = copy.deepcopy(env.unwrapped)

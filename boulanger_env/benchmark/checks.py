@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from boulanger_env.deals import parse_code
-from boulanger_env.envs import BoulangerEnv
 from boulanger_env.envs.episodes import Ended, play_out
 from boulanger_env.envs.settings import Settings
 from boulanger_env.envs.stepping import PENALIZE, TERMINATE
@@ -33,7 +32,7 @@ def read_rules(settings: Mapping[str, Any]) -> Settings:
     for key in settings:
         if key not in SETTINGS:
             raise BoulangerError(f"setting {key!r} is unknown: a run has {', '.join(SETTINGS)}")
-    return BoulangerEnv(**{**SETTINGS, **settings})._settings
+    return Settings(**{**SETTINGS, **settings})
 
 
 def why_impossible(row: GameRow, rules: Settings) -> str | None:
@@ -75,11 +74,11 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
         (row.steps <= limit, f"{row.steps} steps, but the limit is {limit}"),
         (row.outcome != TRUNCATED or row.steps == limit, f"truncated after {row.steps} steps, not {limit}"),
         (
-            rules.illegal_action == PENALIZE or row.illegal == (row.outcome == ILLEGAL),
+            rules.when_illegal == PENALIZE or row.illegal == (row.outcome == ILLEGAL),
             f"{row.illegal} illegal actions, but the first one ends the game",
         ),
         (
-            row.outcome != ILLEGAL or rules.illegal_action == TERMINATE,
+            row.outcome != ILLEGAL or rules.when_illegal == TERMINATE,
             "an illegal action does not end the game there",
         ),
     )

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
-from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv
-from boulanger_env.envs.settings import NO_LIMIT
-from boulanger_env.game.checks import shown
+from boulanger_env.envs import BoulangerVectorEnv
+from boulanger_env.envs.settings import NO_LIMIT, Settings
+from boulanger_env.game.checks import shown, whole_number
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.replay.recording import Games
@@ -94,8 +94,7 @@ def evaluate(
     [('MS-C4-1', 'stuck'), ('MS-C4-2', 'stuck')]
     """
     scipy_stats()  # the summary needs it: better to hear that before hours of play
-    if isinstance(batch_size, bool) or not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
-        raise BoulangerError(f"batch_size={shown(batch_size)} must be a whole number of at least 1")
+    batch_size = whole_number("batch_size", batch_size)
     player = as_policy(policy, name, sample=sample)
     if file is not None and not player.named:
         raise BoulangerError(
@@ -167,7 +166,7 @@ def header_of(
         for key, value in {**SETTINGS, **player.settings, **settings}.items()
     }
     # Refuses what is not possible, before anything is written.
-    chosen["max_episode_steps"] = BoulangerEnv(**chosen)._settings.max_episode_steps
+    chosen["max_episode_steps"] = Settings(**chosen).limit
     if chosen["max_episode_steps"] == NO_LIMIT:
         raise BoulangerError(
             "max_episode_steps=-1: a benchmark needs a limit, since a policy that goes round in circles never ends"

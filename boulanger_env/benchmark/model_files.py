@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from boulanger_env.agents import AGENTS
-from boulanger_env.envs.settings import NO_LIMIT
+from boulanger_env.envs.settings import NO_LIMIT, Settings
 from boulanger_env.files import write_with
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.shown import printable
@@ -32,11 +32,8 @@ EXPANSION = 20
 """How many times its size a model's file may unpack to: Stable-Baselines3 does not compress at all."""
 
 SETTINGS: dict[str, Any] = {
-    "allow_undo": False,
-    "illegal_action": "penalize",
-    "max_episode_steps": 500,
-    "observation": "features",
-    "prune": False,
+    name: getattr(Settings, name)
+    for name in ("allow_undo", "illegal_action", "max_episode_steps", "observation", "prune")
 }
 """The keywords of the environment that a benchmark may set, with their defaults. Which games are played and how many
 at a time is its own affair, and the score in a row is the game's, whatever the reward."""

@@ -28,7 +28,7 @@ from .infos import as_arrays
 from .observations import Observation, cards_of
 from .resetting import read_seed
 from .rewards import Reward
-from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
+from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
 from .stepping import (
     INFO_OUTCOMES,
     RAISE,
@@ -179,7 +179,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         render_mode: str | None = None,
         render_size: Sequence[int] = DEFAULT_SIZE,
     ) -> None:
-        self._settings = read_settings(
+        self._settings = Settings(
             n_cells=n_cells,
             deals=deals,
             deal_order=deal_order,
@@ -195,7 +195,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         )
         self.render_mode = render_mode
         self._turn = Turn("environment")
-        self._view = View(render_mode, self._settings.render_size)
+        self._view = View(render_mode, self._settings.size)
         self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
         self._rules, self._decks = self._settings.rules(), self._settings.decks()
@@ -206,6 +206,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._stream: np.uint64 | None = None
         self._position = 0
         self._steps = 0
+        self._raises = self._settings.when_illegal == RAISE
         self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
         self._code: str | None = None
         self._state = "new"
@@ -296,7 +297,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             )
         settings = self._settings
         number = action_id(action, settings.n_actions)
-        if settings.illegal_action == RAISE:
+        if self._raises:
             self._refuse_illegal(number)
         observation: Observation = (
             np.empty(N_FEATURES, np.uint8) if settings.observation == "features" else {}

@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from boulanger_env.game.checks import as_array, shown, whole_number
+from boulanger_env.game.checks import as_array, is_whole, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.jit import Resolved
@@ -58,7 +58,7 @@ from .observations import Observation
 from .outputs import OutputPool, Outputs
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
-from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, read_settings
+from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
 from .sharing import S_ENDED, games_a_part
 from .stepping import CODE_DTYPE, RAISE
 from .workers import Workers
@@ -133,7 +133,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     ) -> None:
         self.num_envs = whole_number("num_envs", num_envs, most=MOST_ENVS)
         self._spec: EnvSpec | None = None
-        self._settings = settings = read_settings(
+        self._settings = settings = Settings(
             n_cells=n_cells,
             deals=deals,
             deal_order=deal_order,
@@ -163,7 +163,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         }
         self.render_mode = render_mode
         self._turn = Turn("environment")
-        self._view = View(render_mode, settings.render_size, self.num_envs)
+        self._view = View(render_mode, settings.size, self.num_envs)
         self.single_action_space = settings.action_space()
         self.single_observation_space = settings.observation_space()
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -194,7 +194,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             # make_vec hands over the registered one.
-            limit = self._settings.max_episode_steps
+            limit = self._settings.limit
             spec = replace(spec, max_episode_steps=None if limit == NO_LIMIT else limit)
         self._spec = spec
 
@@ -303,7 +303,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             gymnasium.error.ResetNeeded: there are no games yet.
         """
         self._check_reset()
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < self.num_envs:
+        if not is_whole(i, 0, self.num_envs - 1):
             raise BoulangerError(
                 f"there is no sub-environment {shown(i)}: they are numbered 0 to {self.num_envs - 1}"
             )
@@ -392,7 +392,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions, if none of them has to be refused."""
-        if self._settings.illegal_action == RAISE:
+        if self._settings.when_illegal == RAISE:
             i = int(first_illegal(self._games, array))
             if i >= 0:
                 game, action = self.game(i), int(array[i])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import inf
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,12 @@ MOST = 2**63 - 1
 """The largest number that kernels take."""
 
 
+def is_whole(value: Any, least: float = -inf, most: float = inf) -> TypeGuard[int]:
+    """Whether a value is a whole number within bounds, Python's or NumPy's; a bool is none."""
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_number and bool(least <= value <= most)
+
+
 def whole_number(name: str, value: Any, least: int = 1, most: int = MOST) -> int:
     """A whole number within bounds, as an int.
 
@@ -25,11 +32,10 @@ def whole_number(name: str, value: Any, least: int = 1, most: int = MOST) -> int
     >>> whole_number("num_envs", np.int32(3))
     3
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise BoulangerError(f"{name}={shown(value)} must be a whole number of at least {least}")
-    if value > most:
-        raise BoulangerError(f"{name}={shown(value)} must be a whole number of at most {most}")
-    return int(value)
+    if is_whole(value, least, most):
+        return int(value)
+    bound = f"at most {most}" if is_whole(value, least, value) else f"at least {least}"
+    raise BoulangerError(f"{name}={shown(value)} must be a whole number of {bound}")
 
 
 def is_list(value: Any) -> bool:

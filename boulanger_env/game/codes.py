@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bk1, microsoft
-from .checks import shown
+from .checks import is_whole, shown
 from .errors import InvalidCodeError
 from .jit import inlined_kernel
 from .state import CELL_COUNTS
@@ -156,7 +156,7 @@ def format_code(scheme: str, n_cells: int, number: int) -> str:
     """
     if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise InvalidCodeError(f"{shown(scheme)} is not a dealing scheme; it must be {' or '.join(SCHEMES)}")
-    if not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
+    if not is_whole(n_cells, 1) or n_cells not in CELL_COUNTS:
         raise InvalidCodeError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
     first, last = SCHEMES[scheme].first, SCHEMES[scheme].last
     try:

@@ -16,10 +16,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .cards import N_CARDS, N_RANKS, RANKS, SUITS, card_name, parse_card, rank_of, suit_of
-from .checks import shown
+from .checks import is_whole, shown
 from .errors import InvalidBoardError
 from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
 
@@ -41,7 +39,7 @@ def check_n_cells(n_cells: Any) -> None:
     Raises:
         InvalidBoardError: it is another number, or none.
     """
-    if isinstance(n_cells, bool) or not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
+    if not is_whole(n_cells, 1) or n_cells not in CELL_COUNTS:
         raise InvalidBoardError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
 
 

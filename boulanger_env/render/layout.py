@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from boulanger_env.game import BoulangerError, Game
-from boulanger_env.game.checks import is_list, shown
+from boulanger_env.game.checks import is_list, is_whole, shown
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import N_COLUMNS
 
@@ -63,7 +61,7 @@ def read_size(size: Any) -> tuple[int, int]:
     (480, 320)
     """
     whole = is_list(size) and len(size) == 2
-    if not whole or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) for n in size):
+    if not whole or not all(is_whole(n) for n in size):
         raise BoulangerError(
             f"render_size={shown(size)} must be two whole numbers of pixels: (width, height)"
         )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
-from boulanger_env.game.checks import shown
+from boulanger_env.game.checks import is_whole, shown
 from boulanger_env.render.html import player
 
 from . import search, shortest
@@ -252,9 +252,7 @@ def run(
 def check_limits(node_limit: object, time_limit: object, quality: object, memory_limit: object) -> None:
     """Raise a BoulangerError for arguments that make no sense."""
     for name, limit in (("node_limit", node_limit), ("memory_limit", memory_limit)):
-        if limit is not None and (
-            isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1
-        ):
+        if limit is not None and not is_whole(limit, 1):
             raise BoulangerError(f"{name} is {shown(limit)}; it must be a whole number from 1 on")
     if time_limit is not None and (
         isinstance(time_limit, bool)
