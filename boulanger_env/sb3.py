@@ -40,14 +40,14 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 
 class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
-    """The masks of all games, bool ``(n, actions)``: an array that need not be stacked.
+    """The masks of all games, bool ``(n, actions)``: an array that is cheap to stack.
 
-    Stable-Baselines3 calls ``np.stack`` on the masks at every step, which for one array means to take it apart into its
-    rows and to put it together again, in more time than it takes to play the moves. Here it gives a plain copy.
+    Stable-Baselines3 calls ``np.stack`` on the masks at every step. For a single array that takes it apart into rows
+    and puts it together again, which takes longer than playing the moves. Here ``np.stack`` makes a plain copy.
     """
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """``np.stack(masks)`` in one go, and every other function of NumPy as ever."""
+        """``np.stack(masks)`` as one copy; every other NumPy function as usual."""
         if (
             func is np.stack
             and not kwargs
@@ -59,7 +59,7 @@ class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
         return super().__array_function__(func, types, args, kwargs)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """What is reckoned from masks, such as their sums, is a plain array or number."""
+        """Values computed from masks, such as sums, are plain arrays or numbers."""
         plain = np.asarray(array)
         return plain if plain.ndim else plain[()]
 
@@ -67,19 +67,19 @@ class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
 class BoulangerVecEnv(VecEnv):
     """Stable-Baselines3's ``VecEnv`` on :class:`~boulanger_env.BoulangerVectorEnv`.
 
-    It behaves as a ``DummyVecEnv`` of monitored ``BoulangerEnv`` does, many times faster. MaskablePPO finds
-    ``action_masks`` by itself. Infos leave the mask out, since ``env_method("action_masks")`` hands out all of them
+    It behaves like a ``DummyVecEnv`` of monitored ``BoulangerEnv`` and is many times faster. MaskablePPO finds
+    ``action_masks`` by itself. Infos leave the mask out, since ``env_method("action_masks")`` returns all masks
     as one array; besides the single environment's keys they hold ``TimeLimit.truncated`` and, on an episode's last
     step, ``terminal_observation`` and ``episode`` (``r`` return, ``l`` length, ``t`` seconds since the environment was
-    made).
+    created).
 
     Args:
         num_envs: games in the batch, n.
-        n_cells: and every other keyword: as for :class:`~boulanger_env.BoulangerVectorEnv`, but for
+        n_cells: and every other keyword: as for :class:`~boulanger_env.BoulangerVectorEnv`, except
             ``autoreset_mode`` and ``copy``, which Stable-Baselines3 prescribes.
 
     Raises:
-        BoulangerError: a keyword has a value that it cannot have.
+        BoulangerError: a keyword has an invalid value.
 
     >>> env = BoulangerVecEnv(2, observation="cards")
     >>> env.seed(7)
@@ -101,19 +101,19 @@ class BoulangerVecEnv(VecEnv):
         self._masks: NDArray[np.bool_] | None = None
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
         super().__init__(num_envs, self.batch.single_observation_space, self.batch.single_action_space)
-        # Without it VecVideoRecorder would show 30 moves a second.
+        # Without it VecVideoRecorder would show 30 moves per second.
         self.metadata = {**self.metadata, "render_fps": self.batch.metadata["render_fps"]}
 
     def reset(self) -> Observation:
         """Start an episode in every game, with the seeds and codes that ``seed`` and ``set_options`` left.
 
         Raises:
-            BoulangerError: an option other than ``code``, or a code for some games only.
+            BoulangerError: an option other than ``code``, or codes for only some of the games.
         """
         try:
             observation, infos = self.batch.reset(seed=self._seeds, options=self._given_codes())
         finally:
-            # They count for one reset, also for one that refuses them.
+            # They apply to one reset, even one that rejects them.
             self._reset_seeds()
             self._reset_options()
         self._masks = infos["action_mask"].view(np.bool_)
@@ -129,7 +129,7 @@ class BoulangerVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions; games that end are dealt anew at once."""
+        """Play the actions; games that end are reset at once."""
         outputs, n_ended = self.batch._play(self._actions)
         ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
@@ -154,7 +154,7 @@ class BoulangerVecEnv(VecEnv):
         return outputs.frames.observation(), rewards, bools[B_ENDED].copy(), infos
 
     def _end_episodes(self, outputs: Outputs, infos: list[dict[str, Any]]) -> None:
-        """Put into ``infos`` what belongs to episodes that ended, and keep the infos of the resets."""
+        """Add the entries for ended episodes to ``infos``, and keep the infos of the resets."""
         ints, floats, bools, _, codes, end_outcomes, _ = outputs.events
         seconds = round(time.time() - self._started, 6)
         ended = bools[B_ENDED].nonzero()[0]
@@ -205,7 +205,7 @@ class BoulangerVecEnv(VecEnv):
         return self.batch.render_together() if self.render_mode == "rgb_array" else self.batch.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the batch, once for each game that ``indices`` name (all by default).
+        """An attribute of the batch, once for each game in ``indices`` (all by default).
 
         Raises:
             AttributeError: the batch has no such attribute.
@@ -215,7 +215,7 @@ class BoulangerVecEnv(VecEnv):
         return [value] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Refuse: the games of a batch have no attributes of their own.
+        """Not possible: the games of a batch have no attributes of their own.
 
         Raises:
             AttributeError: always.
@@ -227,7 +227,7 @@ class BoulangerVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> Any:
-        """``action_masks`` (one bool array, a row for each of ``indices``) or ``game`` (a list of ``Game``).
+        """Call ``action_masks`` (a bool array with one row per index) or ``game`` (a list of ``Game``).
 
         Raises:
             AttributeError: another name.
@@ -256,7 +256,7 @@ class BoulangerVecEnv(VecEnv):
         return [None] * self.num_envs if images is None else images
 
     def _given_codes(self) -> dict[str, Any] | None:
-        """The batch's reset options for those of ``set_options``."""
+        """The options of ``set_options`` as the batch's reset options."""
         options: Iterable[dict[str, Any]] = self._options
         unknown = [name for option in options for name in option if name != "code"]
         if unknown:

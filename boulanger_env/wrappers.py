@@ -52,7 +52,7 @@ _MASK = "action_mask"
 
 
 class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
-    """A wrapper of a Boulanger environment with a mask of its own."""
+    """A wrapper of a Boulanger environment that has its own mask."""
 
     def __init__(self, env: gym.Env[Any, np.int64], **arguments: Any) -> None:
         RecordConstructorArgs.__init__(self, **arguments)
@@ -67,7 +67,7 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self._mask: Mask = np.zeros(self._width, np.int8)
 
     def _set_actions(self, count: int) -> None:
-        """Take ``count`` actions, and undo where the environment has it, in place of the base actions."""
+        """Replace the base actions by ``count`` actions, plus undo if the environment has it."""
         base = _width(self._base)
         if self._width != base:
             raise BoulangerError(
@@ -154,15 +154,15 @@ class _OtherActions(_MaskWrapper):
 
     @abstractmethod
     def _base_action(self, action: int) -> int:
-        """The base action that an action stands for now, or below zero when there is none."""
+        """The base action that an action stands for now; negative if none."""
 
     @abstractmethod
     def _explain(self, action: int, base: int) -> str:
-        """Why an action is illegal; empty where the base action's own reason says it."""
+        """Why an action is illegal; empty if the base action's own reason applies."""
 
 
 class CardActions(_OtherActions):
-    """``Discrete(204)``: a move is named by its card instead of its place.
+    """``Discrete(204)``: a move is identified by its card instead of its place.
 
     | ids     | move                                                 | id                     |
     |---------|------------------------------------------------------|------------------------|
@@ -174,13 +174,13 @@ class CardActions(_OtherActions):
 
     Cards are `suit * 13 + rank` (1-52), with the suits spades, hearts, diamonds, clubs (0-3) and the ranks ace = 1 to
     king = 13; kings have no parent. ``CARD_ACTION_TABLE`` lists the card and the destination of each id. In the first
-    two rows the cards that lie on the card go with it, so they must be a run.
+    two rows the cards that lie on the card move with it, so they must be a run.
 
-    An action does not change when columns or cells change places, which is what a learner wants. It is legal exactly
-    when the base action that it stands for is in the environment's mask, and every base action in the mask is one
-    of them, but for the choice between empty columns. An action that stands for no base action now (its card is home
-    or covered, its parent is not on top of a column, no column is empty, it is in a cell already) is an illegal action
-    like any other.
+    An action keeps its meaning when columns or cells are permuted, which helps learning. It is legal exactly
+    when the base action that it stands for is in the environment's mask. Every base action in the mask corresponds to
+    an action, except for the choice between empty columns. An action that stands for no base action now (its card is
+    home or covered, its parent is not on top of a column, no column is empty, it is already in a cell) is an illegal
+    action like any other.
 
     >>> import gymnasium as gym
     >>> env = CardActions(gym.make("Boulanger-C4-v0"))
@@ -222,7 +222,8 @@ class TapActions(_OtherActions):
 
     A double tap moves one card to the first of these that takes it: its foundation, its parent, the leftmost empty
     column, a free cell. It is legal exactly when the move it makes is in the environment's mask; a tap that moves
-    nothing is an illegal action like any other. Not every game can be won so: a tap chooses the destination.
+    nothing is an illegal action like any other. Not every winnable game can be won this way, because the tap chooses
+    the destination.
     """
 
     def __init__(self, env: gym.Env[Any, np.int64]) -> None:
@@ -246,16 +247,16 @@ class TapActions(_OtherActions):
 
 
 class AutoFoundation(_MaskWrapper):
-    """Plays every legal foundation move by itself, after each action and at reset. None of them is ever a mistake.
+    """Plays every legal foundation move automatically, after each action and at reset. Such a move is never a mistake.
 
     * Each automatic move is a step of the wrapped environment: its reward is added to that of the agent's action, and
-      it counts for ``max_episode_steps``. When the episode ends among them, it ends with the agent's step.
-    * What the moves at a reset earn is added to the reward of the next step, so that an episode's return under the
-      score's reward is still the score. Should the episode end among them, the first step returns that end and
+      it counts towards ``max_episode_steps``. If an automatic move ends the episode, the agent's step ends it.
+    * Rewards of the moves at a reset are added to the reward of the next step, so that with the reward ``"score"`` an
+      episode's return is still its score. If these moves end the episode, the first step reports that end and
       ignores its action.
-    * Undo takes back the agent's own last move together with the automatic ones after it, each a step of the
-      environment. Moves at a reset stand: there, undo is illegal.
-    * ``info["illegal_action"]`` is that of the agent's action.
+    * Undo takes back the agent's own last move together with the automatic moves after it, each as a step of the
+      environment. Moves at a reset cannot be undone.
+    * ``info["illegal_action"]`` refers to the agent's action.
 
     The action space is the environment's. The agent never finds a foundation move in its mask.
     """
@@ -276,7 +277,7 @@ class AutoFoundation(_MaskWrapper):
             observation, reward, terminated, truncated, info = result
             self._ended = result if terminated or truncated else None
             self._owed = 0.0 if self._ended else float(reward)
-            # An end is told by the first step.
+            # The first step will report the end.
             untold: dict[str, Any] = {key: dealt[key] for key in ("outcome", "is_success") if key in dealt}
             return self._with_mask(observation, {**info, **untold})
 
@@ -328,10 +329,10 @@ class MaskInObservation(_MaskWrapper):
     """Puts the mask into the observation: ``Dict({key: observation, "action_mask": Box(0, 1, (n,), int8)})``.
 
     Args:
-        key: the observation's name: ``"observation"``, or ``"observations"`` as RLlib's masking examples read it.
+        key: the observation's name: ``"observation"``, or ``"observations"``, which RLlib's masking examples expect.
 
     Raises:
-        BoulangerError: another key.
+        BoulangerError: any other key.
     """
 
     def __init__(self, env: gym.Env[Any, np.int64], key: str = "observation") -> None:

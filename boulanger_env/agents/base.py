@@ -1,12 +1,12 @@
-"""What an agent is, and the table of the package's own.
+"""The agent protocol, and the table of the package's agents.
 
 An agent is a callable ``agent(observation, mask, info) -> action`` that sees only what the environment shows.
 With one mask it returns an int; with masks ``(n, actions)``, and observation and info batched like a vector
-environment's, an int64 array ``(n,)``. Row ``i`` of a batch is the agent's *slot* ``i``: what an agent remembers
-of a game, it keeps by slot, so a batch plays exactly what single calls would.
+environment's, an int64 array ``(n,)``. Row ``i`` of a batch is the agent's *slot* ``i``: an agent keeps its memory
+of a game by slot, so a batch plays exactly as single calls would.
 
-A new game is recognised by ``info["moves"] == 0``. Rows whose mask is all ones are games that have ended (see the
-environment); they get some action, which means nothing.
+``info["moves"] == 0`` marks a new game. Rows whose mask is all ones are games that have ended (see the
+environment); they get an arbitrary action, which is ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from boulanger_env.game.turns import Turn
 MOST_SLOTS = 1 << 24
 """Games in the largest batch that an agent remembers."""
 NO_ACTION = -1
-"""What stands for an action where there is none."""
+"""Stands for "no action"."""
 
 
 @runtime_checkable
@@ -46,7 +46,7 @@ class Agent(Protocol):
         """Choose an action for one game (an int) or for each game of a batch (int64 ``(n,)``)."""
 
     def seed(self, seed: int) -> None:
-        """Start anew: forget every game, and draw all chance from ``seed``."""
+        """Start over: forget every game, and draw all random numbers from ``seed``."""
 
     def reset(self, games: ArrayLike | None = None, slots: ArrayLike | None = None) -> None:
         """Forget the games in ``slots``, which now hold the games numbered ``games`` (see ``BatchAgent.reset``)."""
@@ -55,7 +55,7 @@ class Agent(Protocol):
 AgentFactory = Callable[..., Agent]
 
 AGENTS: dict[str, AgentFactory] = {}
-"""The package's agents by name. ``make`` builds them; another agent is another row."""
+"""The package's agents by name. ``make`` builds them; to add an agent, add an entry."""
 
 
 def make(name: str, seed: int = 0, **options: Any) -> Agent:
@@ -63,8 +63,8 @@ def make(name: str, seed: int = 0, **options: Any) -> Agent:
 
     Args:
         name: a key of ``AGENTS``: ``random``, ``greedy``, ``heuristic`` or ``solver``.
-        seed: of all its chance, 0 .. 2**64 - 1.
-        options: of that agent, such as ``nodes`` of ``heuristic``.
+        seed: random seed, 0 .. 2**64 - 1.
+        options: options of that agent, such as ``nodes`` for ``heuristic``.
 
     Raises:
         BoulangerError: there is no agent of that name, it has no such option, or a value is not possible.
@@ -89,12 +89,12 @@ def make(name: str, seed: int = 0, **options: Any) -> Agent:
 
 
 class BatchAgent(ABC):
-    """Base of the package's agents: turns single calls into batches of one, keeps count of the slots.
+    """Base of the package's agents: turns single calls into batches of one and keeps track of the slots.
 
     Attributes:
         name: what results are reported under.
-        batched: whether the agent takes batches (``evaluate`` asks).
-        observation: the kind of observation that is cheapest for it; all agents take both.
+        batched: whether the agent takes batches (read by ``evaluate``).
+        observation: the kind of observation that is cheapest for it; all agents accept both.
     """
 
     name: str
@@ -112,15 +112,15 @@ class BatchAgent(ABC):
         Args:
             observation: ``"cards"`` or ``"features"``, single or batched.
             mask: ``(780,)`` or ``(n, 780)``, 1 or True = legal; 781 wide where undo is allowed.
-            info: the environment's; ``moves`` is looked at, if it is there.
+            info: the environment's; only ``moves`` is used, if present.
 
         Returns:
             An int for one mask, int64 ``(n,)`` for a batch.
 
         Raises:
             InvalidBoardError: the observation shows something other than positions of the game.
-            BoulangerError: the mask has another shape or other numbers in it, or allows nothing; ``moves`` are not
-                one a game; another thread is using the agent.
+            BoulangerError: the mask has a wrong shape, holds other numbers, or allows nothing; ``moves`` does not have
+                one entry per game; another thread is using the agent.
         """
         with self._turn:
             return self._act(observation, as_masks(mask), info)
@@ -144,7 +144,7 @@ class BatchAgent(ABC):
         return int(actions[0]) if mask.ndim == 1 else actions
 
     def seed(self, seed: int) -> None:
-        """Start anew: forget every game, and draw all chance from ``seed``.
+        """Start over: forget every game, and draw all random numbers from ``seed``.
 
         Raises:
             BoulangerError: the seed is not a whole number in 0 .. 2**64 - 1.
@@ -158,12 +158,12 @@ class BatchAgent(ABC):
         """Forget the games in some slots.
 
         Args:
-            games: a number for the new game in each of the slots. The chance of game ``g`` depends on the seed and
-                on ``g`` alone, whichever slot it is played in. Without numbers, slot ``i`` plays game ``i``.
-            slots: which slots; all if None.
+            games: the number of the new game in each slot. The random numbers of game ``g`` depend only on the seed
+                and on ``g``, whichever slot it is played in. Without numbers, slot ``i`` plays game ``i``.
+            slots: which slots; None for all.
 
         Raises:
-            BoulangerError: as many games as slots are needed, none of them negative.
+            BoulangerError: there are not as many games as slots, or a number is negative.
         """
         numbers = None if games is None else _numbers("games", games, MOST)
         where = None if slots is None else _numbers("slots", slots, MOST_SLOTS - 1)
@@ -173,7 +173,7 @@ class BatchAgent(ABC):
             )
         with self._turn:
             if where is None:
-                # What is beyond the slots given is forgotten too: it starts anew when it is next used.
+                # Slots beyond the given ones are forgotten too: they start over when next used.
                 self._slots = 0
                 if numbers is None:
                     return
@@ -191,7 +191,7 @@ class BatchAgent(ABC):
 
     @abstractmethod
     def _grow(self, n: int) -> None:
-        """Make room for slots ``self._slots .. n - 1``; each starts the game of its own number."""
+        """Make room for slots ``self._slots .. n - 1``; slot ``i`` starts game ``i``."""
 
     @abstractmethod
     def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
@@ -199,7 +199,7 @@ class BatchAgent(ABC):
 
     @abstractmethod
     def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Actions for masks ``(n, 780)``, or ``NO_ACTION``; in the slots ``new`` a game has just begun."""
+        """Actions for masks ``(n, 780)``, or ``NO_ACTION``; the slots ``new`` hold games that have just begun."""
 
 
 def checked_seed(seed: Any) -> int:
@@ -212,7 +212,7 @@ def checked_seed(seed: Any) -> int:
 
 
 def _new_games(info: Any, n: int) -> NDArray[np.int64]:
-    """The rows of ``n`` in which a game has just begun, as the environment's info says."""
+    """The rows, of ``n``, in which a game has just begun, by the environment's info."""
     if not isinstance(info, Mapping):
         raise BoulangerError(f"info {shown(info)} is not a dict, as the environment gives it")
     moves = as_array("info: moves", info.get("moves", -1))

@@ -1,4 +1,4 @@
-"""How good a position looks: a weighted sum of what a player would count, in one pass over the columns."""
+"""Position evaluation: a weighted sum of features that a player would count, in one pass over the columns."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ EMPTY_COLUMN = 26
 NO_ROOM = -31  # neither a free cell nor an empty column
 BLOCKER = -19  # a card above a lower one of its suit, not on its parent
 BLOCKER_ON_PARENT = -13
-ABOVE_NEXT = -24  # a card above one that its foundation waits for
-RUN_ABOVE_NEXT = -4  # the same, a run counted as one
-RUN_ABOVE_SECOND = -10  # a run above the card after that
+ABOVE_NEXT = -24  # a card above one that is next on its foundation
+RUN_ABOVE_NEXT = -4  # the same, counting a run as one
+RUN_ABOVE_SECOND = -10  # a run above the second next card of a suit
 ORDERED_COLUMN = 11  # a column that is one run
 UNDER_KING = 7  # a card in such a column that begins with a king
 
-_NO_LOWER = 0xEEEE  # four digits of 14, one a suit: no card seen yet
+_NO_LOWER = 0xEEEE  # a digit 14 for each suit: no card seen yet
 
 
 @kernel
 def evaluate_position(board: Board) -> int:
-    """The value of a position: the higher, the nearer it looks to a win."""
+    """The value of a position; the higher, the closer it looks to a win."""
     free = empty_cells(board)
     value = HOME * cards_home(board) + FREE_CELL * free
     empty = 0
@@ -45,7 +45,7 @@ def evaluate_position(board: Board) -> int:
         base = TABLEAU + column * MAX_HEIGHT
         lowest = _NO_LOWER
         on_parent, blockers, blocking_runs = 0, 0, 0
-        runs = 0  # runs so far, the first not counted
+        runs = 0  # runs so far, not counting the first
         next_seen, next_places, next_runs, second_seen, second_runs = 0, 0, 0, 0, 0
         below = 0
         for i in range(height):

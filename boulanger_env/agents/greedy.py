@@ -24,14 +24,14 @@ from boulanger_env.game.state import (
 from .base import NO_ACTION, BatchAgent, board_rows
 from .positions import NEVER, Visited, last_visit, position_hash
 
-# The order of preference. Ties go to the column that is easiest to dig for a card that can go home next, then
-# to the lowest action id.
+# The order of preference. Ties go to the column in which the next card to go home is easiest to uncover, then to the
+# lowest action id.
 HOME, CELL_ONTO_PARENT, RUN_ONTO_PARENT, RUN_TO_EMPTY, CELL_TO_EMPTY, DIG_TO_CELL, REST = range(7)
 _NONE = 1 << 30
 
 
 class GreedyAgent(BatchAgent):
-    """Plays the first of these that leads to a position not seen yet in this game.
+    """Plays the first of these moves that leads to a position not yet seen in this game.
 
     1. a card home
     2. a card from a cell onto its parent (the next higher card of its suit)
@@ -41,15 +41,14 @@ class GreedyAgent(BatchAgent):
     6. a top card that lies on a card other than its parent to a cell
     7. any other move
 
-    **Why it does not go round in circles.** Moves 1 to 6 only lift cards in the order *on a card that is not
-    its parent* < *in a cell* < *first of its column* < *on its parent* < *home*: one card rises, and no card
-    falls, as a run keeps its order and a card that is covered is not moved. A position made of 52 such places
-    can rise at most 208 times, so these moves alone can never come back to a position. The other moves (a run
-    taken apart, a lone card to a cell) could, and for them the agent remembers the positions of the game: it goes
-    to one that it has seen only when every legal move does, and then to the one seen longest ago. Such games
-    exist: some positions allow nothing but moves back and forth.
+    **Why it does not go round in circles.** Moves 1 to 6 only raise cards in the order *on a card that is not
+    its parent* < *in a cell* < *first of its column* < *on its parent* < *home*: one card rises and no card
+    falls, since a run keeps its order and a covered card is not moved. The 52 cards can rise at most 208 times in
+    all, so these moves alone can never return to a position. The other moves (splitting a run, a lone card to a
+    cell) could, so the agent remembers the positions of the game: it returns to one only when every legal move does,
+    and then to the one seen longest ago. Such games exist: some positions allow only moves back and forth.
 
-    Games are told apart by ``info["moves"]``, which is 0 when one begins. Undo is never chosen.
+    ``info["moves"]`` is 0 when a new game begins. Undo is never chosen.
     """
 
     name = "greedy"
@@ -90,9 +89,9 @@ def _choose_rows(boards: Array, masks: Array, keys: Array, lengths: Array, actio
 
 @kernel
 def allowed_moves(board: Board, mask: Array, legal: Array) -> int:
-    """Write into ``legal`` the legal moves that ``mask`` allows, and count them.
+    """Write the legal moves that ``mask`` allows into ``legal``, and count them.
 
-    Of moves to equivalent positions one is enough, if it is allowed.
+    Of several moves to equivalent positions only one is kept, if it is allowed.
     """
     for prune in (True, False):
         legal_moves(board, legal, prune)
@@ -108,7 +107,7 @@ def allowed_moves(board: Board, mask: Array, legal: Array) -> int:
 
 @kernel
 def first_allowed(mask: Array) -> int:
-    """The first action that the mask allows, undo aside, or ``NO_ACTION``: for games that have ended."""
+    """The first action that the mask allows, except undo, or ``NO_ACTION``: for games that have ended."""
     for action in range(N_ACTIONS):
         if mask[action]:
             return action
@@ -130,7 +129,7 @@ def choose(board: Board, legal: Array, keys: Array, length: int, after: Array) -
         if not legal[action]:
             continue
         rank = preference(board, action)
-        # A rank that loses to a position never seen cannot win.
+        # Worse than the best move to a position never seen: it cannot be chosen.
         if best_visit == NEVER and rank >= best_rank:
             continue
         copy_row(board, after)
@@ -143,7 +142,7 @@ def choose(board: Board, legal: Array, keys: Array, length: int, after: Array) -
 
 @kernel
 def preference(board: Board, action: int) -> int:
-    """Rank of a legal move: the lower, the better."""
+    """Rank of a legal move; lower is better."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
     size = i64(ACTION_TABLE[action, 2])
@@ -156,7 +155,7 @@ def preference(board: Board, action: int) -> int:
     effort = digging(board, source)
     if to_parent:
         return (RUN_ONTO_PARENT << 8) + effort
-    # Whatever is neither the whole run nor lies on other cards takes something apart.
+    # Anything but a whole run that lies on other cards splits a run or moves a column.
     if size != run_length(board, source) or size == height:
         return (REST << 8) + effort
     return ((DIG_TO_CELL if destination == TO_CELL else RUN_TO_EMPTY) << 8) + effort
@@ -164,7 +163,7 @@ def preference(board: Board, action: int) -> int:
 
 @kernel
 def digging(board: Board, column: int) -> int:
-    """Cards above the uppermost card of a column that its foundation waits for; without one, 20 + height."""
+    """Cards above the topmost card of a column that is next on its foundation; without one, 20 + height."""
     base = TABLEAU + column * MAX_HEIGHT
     height = i64(board[HEIGHTS + column])
     for above in range(height):

@@ -27,15 +27,15 @@ LONGEST_PLAN = 128
 
 
 class HeuristicAgent(BatchAgent):
-    """Looks ahead a fixed number of positions, best first, and plays the first move towards the best one found.
+    """Searches a fixed number of positions, best first, and plays the first move towards the best one found.
 
-    Cards that can go home go home: that is always safe. Otherwise each decision is a search of its own
-    (``lookahead.search``) from the position at hand, by the hand-written values of ``evaluation.py``, that enters no
-    position the game has been in. Two things are remembered of a game: these positions, and, once a search
-    has reached a win, the moves to it. When a search runs out of positions the game cannot be won from
-    there, and the agent goes for the most cards home. Undo is never chosen.
+    Cards that can go home go home: that is always safe. Otherwise each decision is a separate best-first search
+    (``lookahead.search``) from the current position, guided by the hand-written values of ``evaluation.py``; it never
+    enters a position that the game has been in. The agent remembers these positions and, once a search has reached a
+    win, the moves to it. If a search runs out of positions, the game cannot be won from there, and the agent plays
+    for the most cards home. Undo is never chosen.
 
-    What the budget buys, on the 1000 deals of ``c4-test-all``, of which about 75 % can be won:
+    Strength by budget, on the 1000 deals of ``c4-test-all``, of which about 75 % can be won:
 
     =====  ==========  =====================
     nodes  deals won   95 % interval
@@ -49,11 +49,11 @@ class HeuristicAgent(BatchAgent):
     3000   72.7 %      69.9 to 75.4
     =====  ==========  =====================
 
-    A move took 0.12 ms of a core on average, 0.6 ms at the 95th percentile and 4 ms at most (4100 moves of 60 random
+    On one core a move took 0.12 ms on average, 0.6 ms at the 95th percentile and 4 ms at most (4100 moves of 60 random
     games, 300 nodes): most moves are forced or already planned.
 
     Args:
-        nodes: positions whose moves are all tried in one search: the agent's whole budget for a move.
+        nodes: positions expanded in one search: the agent's budget per move.
 
     Raises:
         BoulangerError: ``nodes`` is not a whole number of at least 1, or would take more than 4 GB.
@@ -69,7 +69,7 @@ class HeuristicAgent(BatchAgent):
         self._visited = Visited()
         self._plans = np.zeros((0, LONGEST_PLAN), np.int16)
         self._plan_keys = np.zeros((0, LONGEST_PLAN + 1), np.uint64)
-        self._plan_state = np.zeros((0, 2), np.int64)  # the next move of the plan, and how many it has
+        self._plan_state = np.zeros((0, 2), np.int64)  # index of the plan's next move, and the plan's length
         self._tree = new_tree(self.nodes, 0)
 
     def annotate(self, observation: Any, masks: NDArray[Any], info: Any) -> list[Annotation]:
@@ -127,7 +127,7 @@ def _choose_rows(
     tree: Any,
     actions: Array,
 ) -> None:
-    """Choose for each board; ``keys`` and the plans are the memory of its slot."""
+    """Choose for each board; ``keys`` and the plans hold each slot's memory."""
     legal = np.empty(N_ACTIONS, np.int8)
     after = np.empty(BOARD_SIZE, np.uint8)
     for i in range(len(actions)):
@@ -168,7 +168,7 @@ def _choose(
     home = foundation_action(board)
     if home != NO_ACTION and legal[home]:
         return home
-    # Foundation moves cannot be taken back, so only positions without one can come again.
+    # Foundation moves are irreversible, so only positions without one can recur.
     key = position_hash(board)
     keys[lengths[slot]] = key
     lengths[slot] += 1

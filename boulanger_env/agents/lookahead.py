@@ -26,16 +26,16 @@ from .positions import position_hash
 
 WON, OPEN, LOST = 1, 0, -1
 
-CHILDREN = 16  # room for new positions a node; most have fewer, and a search that runs out of room ends there
-DEPTH_COST = 26  # what each move costs against the value of the position it leads to
+CHILDREN = 16  # new positions per node that there is room for; most have fewer, and a full search stops
+DEPTH_COST = 26  # deducted from a position's value for each move that leads to it
 
 
 class Tree(NamedTuple):
-    """What a search writes to; it keeps nothing from one search to the next.
+    """A search's working memory; nothing is kept from one search to the next.
 
     ``boards`` uint8 ``(m, BOARD_SIZE)``, with each node's ``parents``, ``actions`` and ``depths``, int64 ``(m,)``, and
-    ``stuck``, bool ``(m,)``; a heap of the nodes still to be looked at (``heap_values`` and ``heap_nodes``, int64);
-    ``seen`` uint64, a hash set with a power of two of places; ``mask`` int8 ``(780,)``; ``path`` int64 ``(m,)``.
+    ``stuck``, bool ``(m,)``; a heap of the open nodes (``heap_values`` and ``heap_nodes``, int64);
+    ``seen`` uint64, a hash set whose size is a power of two; ``mask`` int8 ``(780,)``; ``path`` int64 ``(m,)``.
     """
 
     boards: NDArray[np.uint8]
@@ -70,7 +70,7 @@ def new_tree(nodes: int, visited: int) -> Tree:
 
 @kernel
 def play(board: Board, action: int) -> None:
-    """Play an action and all the foundation moves that are legal then."""
+    """Play an action and then all legal foundation moves."""
     while action != NO_ACTION:
         apply(board, action)
         action = foundation_action(board)
@@ -78,19 +78,19 @@ def play(board: Board, action: int) -> None:
 
 @kernel
 def search(board: Board, legal: Array, avoid: Array, n_avoid: int, nodes: int, tree: Any) -> tuple[int, int]:
-    """Look for a win, best value first.
+    """Search for a win, best value first.
 
     Args:
         board: a position with no foundation move.
-        legal: int8 ``(780,)``, the moves to look at from there.
-        avoid: uint64, of which the first ``n_avoid`` are hashes of positions not to be entered.
-        nodes: positions to look at, that is, to play all moves of.
-        tree: a ``Tree``, overwritten. ``path[:length]`` are the moves, foundation moves left out.
+        legal: int8 ``(780,)``, the moves to try from there.
+        avoid: uint64, of which the first ``n_avoid`` are hashes of positions not to enter.
+        nodes: positions to expand.
+        tree: a ``Tree``, overwritten. ``path[:length]`` are the moves, without foundation moves.
 
     Returns:
-        A status and a length: ``WON`` with the path to the win; ``OPEN`` with the path to the best position not
-        looked at yet; ``LOST`` when there is none left: the path to the most cards home, a stuck position
-        if there is one with as many. A length of 0: no move leads to a position that is not to be avoided.
+        A status and a length: ``WON`` with the path to the win; ``OPEN`` with the path to the best open position;
+        ``LOST`` when no position is open: the path to the position with the most cards home, a stuck one if
+        several have as many. Length 0: every move leads to a position to avoid.
     """
     seen, heap_values, heap_nodes = tree.seen, tree.heap_values, tree.heap_nodes
     seen[:] = 0
@@ -144,7 +144,7 @@ def _most_home(tree: Any, count: int) -> int:
 
 @kernel
 def _trace(tree: Any, node: int) -> int:
-    """Write the moves from the root to a node into ``path``; returns how many they are."""
+    """Write the moves from the root to a node into ``path``; return their number."""
     length = i64(tree.depths[node])
     for i in range(length - 1, -1, -1):
         tree.path[i] = tree.actions[node]
@@ -154,7 +154,7 @@ def _trace(tree: Any, node: int) -> int:
 
 @kernel
 def _add(seen: Array, key: Any) -> bool:
-    """Put a hash into the set; False if it was there."""
+    """Add a hash to the set; False if it was already there."""
     last = np.uint64(len(seen) - 1)
     # 0 marks a free place; the won position, whose hash is 0, needs none.
     place = key & last
@@ -168,7 +168,7 @@ def _add(seen: Array, key: Any) -> bool:
 
 @kernel
 def _push(values: Array, nodes: Array, size: int, value: int, node: int) -> None:
-    """Put a node on the heap, whose highest value is first."""
+    """Push a node onto the max-heap."""
     i = size
     while i > 0 and values[(i - 1) >> 1] < value:
         values[i] = values[(i - 1) >> 1]
@@ -180,7 +180,7 @@ def _push(values: Array, nodes: Array, size: int, value: int, node: int) -> None
 
 @kernel
 def _pop(values: Array, nodes: Array, size: int) -> int:
-    """Take the node with the highest value off the heap."""
+    """Pop the node with the highest value."""
     first = i64(nodes[0])
     last = size - 1
     value, node = values[last], nodes[last]

@@ -1,4 +1,4 @@
-"""Positions as 64-bit numbers, and the memory of those that a game has been through."""
+"""Position hashes, and the memory of the positions that a game has been through."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEVER = -1
 
 
 def _random_table(rows: int, columns: int) -> NDArray[np.uint64]:
-    """The first outputs of SplitMix64 from state 0: fixed, and bound to no library's random stream."""
+    """The first outputs of SplitMix64 from state 0: fixed, independent of any library's random stream."""
     z = np.arange(1, rows * columns + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -43,8 +43,8 @@ _LIES_ON = _random_table(N_CARDS + 1, KEY_HOME)
 def position_hash(board: Board) -> Any:
     """A uint64 that is the same for positions that differ only in the order of columns or of cells.
 
-    The exclusive or of one random number for each card not yet home and what it lies on, as in
-    ``kernels.position_key``. Two different positions of a game share it with a chance of 2**-64.
+    The exclusive or, over the cards not yet home, of a random number for the card and what it lies on, as in
+    ``kernels.position_key``. Two different positions of a game collide with probability 2**-64.
     """
     key = np.uint64(0)
     for column in range(N_COLUMNS):
@@ -62,7 +62,7 @@ def position_hash(board: Board) -> Any:
 
 @kernel
 def last_visit(keys: Array, length: int, key: Any) -> int:
-    """The last place of ``key`` in ``keys[:length]``, or ``NEVER``."""
+    """The last index of ``key`` in ``keys[:length]``, or ``NEVER``."""
     for i in range(length - 1, -1, -1):
         if keys[i] == key:
             return i
@@ -74,7 +74,7 @@ class Visited:
 
     Attributes:
         keys: uint64 ``(slots, capacity)``: position hashes.
-        lengths: int64 ``(slots,)``: how many of them there are.
+        lengths: int64 ``(slots,)``: how many hashes each slot has.
     """
 
     def __init__(self) -> None:
@@ -88,6 +88,6 @@ class Visited:
         self.lengths = np.pad(self.lengths, (0, more))
 
     def make_room(self) -> None:
-        """Make sure that each slot can take one more position."""
+        """Ensure that each slot can take one more position."""
         if len(self.lengths) and self.lengths.max() == self.keys.shape[1]:
             self.keys = np.pad(self.keys, ((0, 0), (0, self.keys.shape[1])))

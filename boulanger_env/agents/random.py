@@ -14,9 +14,9 @@ from .base import BatchAgent
 
 
 class RandomAgent(BatchAgent):
-    """Plays any action that the mask allows, undo too where there is one, each equally likely.
+    """Draws uniformly from the actions that the mask allows, including undo.
 
-    Each slot draws from a SplitMix64 stream of its own, made from the seed and the number of its game.
+    Each slot has its own SplitMix64 stream, derived from the seed and the number of its game.
     """
 
     name = "random"

@@ -1,4 +1,4 @@
-"""``solver``: the oracle, which wins whatever can be won."""
+"""``solver``: the oracle, which wins every game that can be won."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ from .greedy import GreedyAgent
 class SolverAgent(BatchAgent):
     """Solves the game and plays the solution.
 
-    What it plays is what is possible, so its row in a table is the one that others are measured against. From a
-    position that cannot be won (or where the limit comes first, or the mask forbids the solution's move) it plays as
-    ``greedy`` does.
+    It shows what is possible, so other agents are measured against its row. From a position that cannot be won (or
+    if a limit is reached first, or the mask forbids the solution's move) it plays as ``greedy`` does.
 
     Args:
-        quality: of the solutions: ``"any"``, ``"short"`` or ``"shortest"``, as ``solver.solve`` takes it.
-        nodes: the most positions that a search may look at; None for no limit.
+        quality: ``"any"``, ``"short"`` or ``"shortest"``, as for ``solver.solve``.
+        nodes: maximum positions per search; None for no limit.
 
     Raises:
-        BoulangerError: an argument is not possible.
+        BoulangerError: an argument is invalid.
     """
 
     name = "solver"
 
     def __init__(self, quality: str = "short", nodes: int | None = None) -> None:
         super().__init__()
-        solve(_WON, nodes, quality=quality)  # the arguments are the solver's to judge
+        solve(_WON, nodes, quality=quality)  # lets the solver check the arguments
         self._limits: dict[str, Any] = {"node_limit": nodes, "quality": quality}
         if quality != "short":
             self.name = f"solver-{quality}"
         self._otherwise = GreedyAgent()
-        # For each slot, the positions on the way to the win and what to play there.
+        # For each slot, the positions on the way to the win and the move to play there.
         self._plans: list[dict[bytes, int]] = []
 
     def _grow(self, n: int) -> None:
@@ -55,7 +54,7 @@ class SolverAgent(BatchAgent):
     def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
         for slot in new.tolist():
             self._plans[slot] = {}
-        # Always asked, so that what it remembers of a game does not depend on the others in the batch.
+        # Always called, so that its memory of a game does not depend on the other games in the batch.
         actions: NDArray[np.int64] = self._otherwise(
             observation, masks, {"moves": np.isin(np.arange(len(masks)), new, invert=True)}
         )
@@ -72,7 +71,7 @@ class SolverAgent(BatchAgent):
         return actions
 
     def _plan(self, board: Board, plan: dict[bytes, int]) -> None:
-        """Write down a solution's positions, each with its move; nothing if there is none."""
+        """Store a solution's positions, each with its move; nothing if there is no solution."""
         _, counters, history = new_state()
         game = Game._wrap(board.copy(), counters, history)
         for move in solve(game, **self._limits).moves:

@@ -30,7 +30,7 @@ def decode(text: str) -> NDArray[np.int16]:
     """The action ids, int16 ``(steps,)``, of a text.
 
     Raises:
-        BoulangerError: it is not one.
+        BoulangerError: it is not such a text.
 
     >>> decode("W5XFAA")
     array([733, 741,   0], dtype=int16)

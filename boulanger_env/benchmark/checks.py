@@ -27,7 +27,7 @@ def read_rules(settings: Mapping[str, Any]) -> Settings:
     """A run's settings, checked.
 
     Raises:
-        BoulangerError: one is unknown or has a value that it cannot have.
+        BoulangerError: a setting is unknown or has an invalid value.
     """
     for key in settings:
         if key not in SETTINGS:
@@ -36,16 +36,16 @@ def read_rules(settings: Mapping[str, Any]) -> Settings:
 
 
 def why_impossible(row: GameRow, rules: Settings) -> str | None:
-    """Which rule the numbers of a row break; None if a game can end so.
+    """The rule that the numbers of a row break; None if a game can end this way.
 
     Args:
-        row: of whole numbers, its code a game's.
+        row: whole numbers, and the code of a game.
         rules: the run's settings.
     """
     n_cells = parse_code(row.code).n_cells
     from_cell, odd = divmod(row.score - _HOME * row.cards_home, _FROM_CELL)
     undone, half = divmod(row.steps - row.illegal - row.moves, 2)
-    # A card from a cell onto a column went into the cell before, and what is stuck has a card in every cell.
+    # A card that goes from a cell to a column went into that cell before, and a stuck game has no free cell.
     least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == STUCK else 0)
     most_home = {WON: N_CARDS, STUCK: N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
     limit = rules.most_steps
@@ -86,10 +86,10 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
 
 
 def check_wins(rows: Sequence[GameRow]) -> None:
-    """Refuse wins that the labels of the built-in sets prove impossible, whatever the rows call their set.
+    """Reject wins that the labels of the built-in sets prove impossible, whatever the rows call their set.
 
     Raises:
-        BoulangerError: a deal was won that cannot be, or in fewer moves than its shortest solution has.
+        BoulangerError: an unsolvable deal was won, or one in fewer moves than its shortest solution.
     """
     won = [row for row in rows if row.won]
     labels = built_in_labels([row.code for row in won])
@@ -106,10 +106,10 @@ def check_wins(rows: Sequence[GameRow]) -> None:
 
 
 def check_actions(rows: Sequence[GameRow], rules: Settings) -> None:
-    """Play every game again by its actions, and refuse rows that came out differently.
+    """Replay every game from its actions, and reject rows that come out differently.
 
     Raises:
-        BoulangerError: a row is not what its actions lead to.
+        BoulangerError: a row does not match its actions.
     """
     actions = [decode(row.actions) for row in rows]
     for row, given in zip(rows, actions, strict=True):

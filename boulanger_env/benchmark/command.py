@@ -40,7 +40,7 @@ from .runs import RunFile
 from .threads import torch_threads
 
 Report = Callable[[str, int], Progress]
-"""Starts the progress of one agent: from its name and the number of games to what ``evaluate`` calls."""
+"""Starts one agent's progress display, from its name and the number of games; returns the callback for ``evaluate``."""
 
 
 def bench(
@@ -65,20 +65,20 @@ def bench(
     """Play a set of deals with each agent, and print a table.
 
     Args:
-        agents: policies as ``as_policy`` takes them, each with ``NAME=`` before it if it is to have another name.
+        agents: policies as ``as_policy`` takes them, with an optional prefix ``NAME=`` to rename them.
         deals: a set's name or file.
-        limit: only so many deals, from the first.
-        seeds: of all chance; each agent plays the deals once with each.
-        sample: whether models draw their actions by their probabilities; None for as each was saved.
-        output: a folder that gets ``NAME.jsonl`` for each agent, game by game, and a report in the end. A run that was
-            stopped goes on where it was.
+        limit: play only the first ``limit`` deals.
+        seeds: random seeds; each agent plays every deal once per seed.
+        sample: whether models sample their actions; None for as each was saved.
+        output: a folder that gets ``NAME.jsonl`` for each agent, game by game, and a report at the end. An interrupted
+            run resumes.
         ray: a Ray cluster to play on, see ``OnRay``; it needs ``output``.
-        workers: the most tasks on Ray at a time.
-        record: a folder for replays of the games, which gets a folder ``NAME`` for each agent.
-        record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
+        workers: maximum Ray tasks at a time.
+        record: a folder for replays of the games, with a subfolder ``NAME`` for each agent.
+        record_games: which ones: ``"all"``, ``"losses"``, or a number for the first so many.
         moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
         diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves.
-        threads: of PyTorch, where it plays, but not on Ray, which sets them itself.
+        threads: PyTorch threads; ignored on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
         settings: keywords of the environment, as ``evaluate`` takes them, for all agents.
@@ -87,8 +87,8 @@ def bench(
         The results in the order of the agents.
 
     Raises:
-        BoulangerError: an agent, the deals or the limit is not one, two agents have one name, a folder holds another
-            run, or a library is missing. Nothing has been played then.
+        BoulangerError: an agent, the deals or the limit is invalid, two agents have the same name, a folder holds
+            another run, or a library is missing. Nothing has been played then.
         OSError: a file cannot be read or written.
     """
     check_games(record_games)
@@ -107,7 +107,7 @@ def bench(
     recipes = [_recipe(agent, sample) for agent in agents]
     policies = [recipe.make() for recipe in recipes]
     names = [policy.name for policy in policies]
-    # Some file systems take no notice of capitals.
+    # Some file systems ignore case.
     if not names or len({name.casefold() for name in names}) < len(names):
         raise BoulangerError(
             f"agents {', '.join(names) or 'none'}: give at least one, and names that differ by more than capitals "
@@ -117,7 +117,7 @@ def bench(
     files = [None if output is None else Path(output, f"{stem}.jsonl") for stem in stems]
     records = [None if record is None else Path(record, stem) for stem in stems]
     headers = [header_of(policy, deal_set, seeds, settings, moves) for policy in policies]
-    # What would end the last agent's run ends the command before the first one's.
+    # An error in the last agent's arguments stops the command before the first agent plays.
     if output is not None:
         Path(output).mkdir(parents=True, exist_ok=True)
     for header, file, folder in zip(headers, files, records, strict=True):
@@ -176,12 +176,12 @@ def compare_files(
 
     Args:
         files: JSON Lines of runs on the same deals, with as many seeds each.
-        output: a folder for the whole report.
+        output: a folder for the full report.
         as_markdown: print Markdown tables.
         color: see ``bench``.
 
     Raises:
-        BoulangerError: the runs cannot be compared, or one is no run.
+        BoulangerError: the runs cannot be compared, or a file is not a run.
         OSError: a file cannot be read or written.
     """
     results = [Results.load(file) for file in files]
@@ -256,15 +256,15 @@ def label_codes(
     Args:
         source: the deals, see ``as_sample``.
         count: how many.
-        seed: of random deals.
-        output: a folder for Parquet shards; a run that was stopped goes on where it was.
+        seed: random seed of random deals.
+        output: a folder for Parquet shards; an interrupted run resumes.
         ray: a Ray cluster, see ``OnRay``; None for processes on this machine.
-        workers: processes, or tasks on Ray, at a time; None for as many as there are cores.
-        node_limit: the most positions for one deal.
-        shard: deals a piece of work.
+        workers: processes, or Ray tasks, at a time; None for one per core.
+        node_limit: maximum positions per deal.
+        shard: deals per shard.
 
     Raises:
-        BoulangerError: an argument is not possible, the folder holds another run, or a library is missing.
+        BoulangerError: an argument is invalid, the folder holds another run, or a library is missing.
         OSError: a file cannot be written.
     """
     sample = as_sample(source, count, seed)
@@ -290,9 +290,9 @@ def label_codes(
 
 
 def _recipe(agent: str, sample: bool | None) -> Recipe:
-    """A policy, with the name before it that it may have: ``long=runs/long/model.zip``."""
+    """A policy with its optional name: ``long=runs/long/model.zip``."""
     name, equals, policy = agent.partition("=")
-    # heuristic:nodes=30 and ./lr=0.1.zip have none.
+    # heuristic:nodes=30 and ./lr=0.1.zip have no name.
     if not equals or not re.fullmatch(r"[^/\\:]+", name):
         name, policy = "", agent
     if name:
@@ -319,7 +319,7 @@ def print_tables(tables: Sequence[Any], color: bool | None = None) -> None:
 
     console = Console(no_color=color is False, force_terminal=color or None)
     if not console.is_terminal:
-        # Nobody's window is too narrow for a file.
+        # A file has no width to fit.
         endless = console.options.update(max_width=100_000)
         console.width = max(
             console.width, *(console.measure(table, options=endless).maximum for table in tables)
@@ -332,7 +332,7 @@ def print_tables(tables: Sequence[Any], color: bool | None = None) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Report]:
-    """A progress bar on the standard error, where that is a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     try:
         from rich import progress as rich_progress
         from rich.console import Console

@@ -14,7 +14,7 @@ from .statistics import Estimate, bootstrap, holm, mcnemar, mean_of
 
 
 class Comparison(NamedTuple):
-    """Two runs, deal by deal. Differences are ``first`` less ``second``, with bootstrap intervals over the deals."""
+    """Two runs, deal by deal. Differences are ``first`` minus ``second``, with bootstrap intervals over the deals."""
 
     first: str
     second: str
@@ -25,9 +25,9 @@ class Comparison(NamedTuple):
     win_rate: Estimate
     cards_home: Estimate
     p_value: float
-    """Of McNemar's exact test, two-sided: how likely so uneven a split would be if neither were the stronger."""
+    """Two-sided, of McNemar's exact test: how likely a split this uneven would be if neither were stronger."""
     p_holm: float
-    """The same after Holm's correction for all the pairs that were compared together."""
+    """The same after Holm's correction over all pairs compared together."""
 
 
 def compare(results: Sequence[Results]) -> list[Comparison]:
@@ -57,10 +57,10 @@ def compare(results: Sequence[Results]) -> list[Comparison]:
 
 
 def check_same_deals(results: Sequence[Results]) -> None:
-    """Refuse results that do not belong together.
+    """Check that there are results and that all are on the same deals.
 
     Raises:
-        BoulangerError: results on different deals, or none.
+        BoulangerError: they are not, or there are none.
     """
     if not results:
         raise BoulangerError("there are no results to put into a table")
@@ -74,7 +74,7 @@ def check_same_deals(results: Sequence[Results]) -> None:
 
 
 def run_names(results: Sequence[Results]) -> list[str]:
-    """What each run is called in a table: its policy's name, and where several have one name, what tells them apart.
+    """The name of each run in a table: its policy's name and, if several share it, what differs.
 
     Raises:
         BoulangerError: two of the runs are the same.
@@ -95,7 +95,7 @@ def run_names(results: Sequence[Results]) -> list[str]:
 
 
 def _facts(run: Results) -> dict[str, Any]:
-    """What a run of a policy depends on, by name."""
+    """Everything that a run of a policy depends on, by name."""
     seeds = ", ".join(map(str, run.seeds))
     return {
         **run.settings,

@@ -21,16 +21,16 @@ GRADES = 5
 
 
 class Grade(NamedTuple):
-    """One of the grades: equally many solvable deals each, from the easiest."""
+    """One of several grades of equally many solvable deals, from the easiest."""
 
     length: tuple[int, int]
-    """Moves of the shortest solution: the fewest and the most among its deals."""
+    """The least and greatest length of a shortest solution among its deals."""
     deals: int
     win_rate: Estimate
 
 
 def by_difficulty(run: Results, grades: int = GRADES) -> list[Grade]:
-    """Win rates by grade; empty where shortest solutions are not known, or with fewer solvable deals than grades."""
+    """Win rates by grade; empty if shortest solutions are unknown or there are fewer solvable deals than grades."""
     if run.labels is None:
         return []
     ranked = from_the_easiest(run.labels)

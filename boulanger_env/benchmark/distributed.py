@@ -33,13 +33,13 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """A policy as it goes to another machine: what ``as_policy`` is called with, and a model's file itself.
+    """A policy as it is sent to another machine: the arguments of ``as_policy``, and a model's file itself.
 
     Attributes:
         policy: an agent with its options, a model's file or ``module:name``.
         name: what it is reported under, None for its own name.
         sample: see ``as_policy``.
-        model: the content of the model's file, where it is one.
+        model: the content of the model's file, if it is one.
     """
 
     policy: str
@@ -72,10 +72,10 @@ def evaluate_on(
     moves: bool = False,
     **settings: Any,
 ) -> Results:
-    """Play every deal of a set, in pieces that are worked on side by side.
+    """Play every deal of a set, in shards that run in parallel.
 
-    The rows are those of ``evaluate``. Each piece becomes a Parquet file in the folder ``FILE.shards`` beside the file,
-    which itself is written when all are done. A run that was stopped goes on with the pieces that are missing.
+    The rows are those of ``evaluate``. Each shard becomes a Parquet file in the folder ``FILE.shards`` beside the file,
+    which is written when all are done. An interrupted run resumes with the missing shards.
 
     Args:
         pool: where to work.
@@ -83,13 +83,13 @@ def evaluate_on(
         deals: the set.
         file: JSON Lines for the whole run.
         seed: as in ``evaluate``.
-        shard: deals a piece.
-        progress: called with the games that are done and all of them.
+        shard: deals per shard.
+        progress: called with the number of games done and the total.
         moves: as in ``evaluate``.
         settings: as in ``evaluate``.
 
     Raises:
-        BoulangerError: as ``evaluate``; or a library is missing, or processes died again and again.
+        BoulangerError: as ``evaluate``; or a library is missing, or processes died repeatedly.
         OSError: a file cannot be read or written.
     """
     header = header_of(recipe.make(), deals, seed, settings, moves)
@@ -136,7 +136,7 @@ def evaluate_on(
 def games(
     recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header
 ) -> dict[str, list[Any]]:
-    """The rows of one piece, in the order of the set."""
+    """The rows of one shard, in the order of the set."""
     player = _made(recipe)
     deal_set = load(deals) if isinstance(deals, str) else deals
     if deal_set.fingerprint != header.fingerprint:
@@ -154,7 +154,7 @@ def games(
 
 
 def known(recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header) -> Columns:
-    """What is known of a piece without playing."""
+    """The columns of a shard that are known without playing."""
     deal_set = load(deals) if isinstance(deals, str) else deals
     return {
         "place": list(places),

@@ -28,8 +28,8 @@ from .page import Block, Code, Heading, Items, Line, Link, Picture, Rows, Text, 
 from .report import Table, caption, comparison_table, results_table, strength
 from .results import Results
 
-_LONGEST = 400  # characters of what a run depends on
-_LOSSES = 10  # lost deals that are named for each run
+_LONGEST = 400  # characters shown of a run's settings and details
+_LOSSES = 10  # lost deals listed per run
 
 _HOW_TO_READ = (
     "Square brackets hold 95 % intervals: Wilson's for shares of deals, Student's t for means (cut off at what is "
@@ -46,8 +46,8 @@ _HOW_TO_READ = (
 
 _HOW_TO_READ_LOSSES = (
     "A choice is a decision at which one legal move keeps the win and another loses it, both proved. Thrown away is "
-    "the share of the choices that lost the win, with a bootstrap interval over deals; beside it, what uniform legal "
-    "moves would lose at the same choices. The curve is Kaplan and Meier's estimate."
+    "the share of the choices that lost the win, with a bootstrap interval over deals; next to it, what uniform legal "
+    "moves would lose at the same choices. The curve is the Kaplan-Meier estimate."
 )
 
 
@@ -57,16 +57,16 @@ def write_report(
     recorded: Mapping[str, Path] = MappingProxyType({}),
     losses: Sequence[Losses] = (),
 ) -> list[Path]:
-    """Write ``report.md`` with its pictures, and ``report.html``, a page with everything in it.
+    """Write ``report.md`` with its pictures, and ``report.html``, a self-contained page.
 
-    The lost games that it names are linked to pages that play them, where their moves are known: from runs that kept
+    The lost games that it lists link to pages that play them if their moves are known: from runs that kept
     them (``evaluate(..., moves=True)``), or from recorded replays.
 
     Args:
         results: runs on the same deals. They are compared with each other if they have as many seeds each.
-        folder: made if it is not there.
-        recorded: the folder of each policy's replays, as ``evaluate(..., record=)`` wrote it.
-        losses: where each run threw its wins away (``losses``), if that is to be in the report.
+        folder: created if it does not exist.
+        recorded: each policy's folder of replays, as written by ``evaluate(..., record=)``.
+        losses: where each run threw its wins away (``losses``), to include that in the report.
 
     Returns:
         The two reports.
@@ -171,7 +171,7 @@ def _lost(run: Results) -> list[int]:
 
 
 def _losses(results: Sequence[Results], pages: Sequence[str | None]) -> tuple[Line, ...]:
-    """For each run the easiest deals that it lost although they can be won."""
+    """For each run, the easiest solvable deals that it lost."""
     items: list[Line] = []
     for name, run, page in zip(run_names(results), results, pages, strict=True):
         lost = _lost(run)
@@ -188,7 +188,7 @@ def _losses(results: Sequence[Results], pages: Sequence[str | None]) -> tuple[Li
 def _write_replays(
     results: Sequence[Results], folder: Path, recorded: Mapping[str, Path]
 ) -> list[str | None]:
-    """Write a page that plays the lost games which the report names, for each run that has them."""
+    """For each run whose moves are known, write a page that plays the lost games listed in the report."""
     pages: list[str | None] = []
     for name, run in zip(run_names(results), results, strict=True):
         shown = [_episode(run, place, recorded.get(run.policy)) for place in _lost(run)[:_LOSSES]]

@@ -36,7 +36,7 @@ BATCH_SIZE = 64
 _NOTHING = -1
 
 Progress = Callable[[int, int], None]
-"""Called with the number of games played, and the number that there are."""
+"""Called with the number of games played and the total."""
 
 
 def evaluate(
@@ -56,44 +56,44 @@ def evaluate(
 ) -> Results:
     """Play every deal once, or once with each of several seeds.
 
-    The results depend on the policy, its seeds, the deals and the settings, not on ``batch_size`` nor on where a run
-    was interrupted: the chance of the game at place ``i`` of the set comes from its seed and ``i`` alone. (A neural
-    network may round differently in batches of another size, so leave that as it is where a result must be the same
-    to the last move. And a callable with chance of its own must draw it by ``seed`` and ``reset``, see ``as_policy``.)
+    The results depend on the policy, its seeds, the deals and the settings, not on ``batch_size`` or on where a run
+    was interrupted: the random numbers of the game at place ``i`` of the set come from its seed and ``i`` alone. (A
+    neural network may round differently in batches of another size, so keep ``batch_size`` if results must be
+    identical to the last move. And a stochastic callable must follow ``seed`` and ``reset``, see ``as_policy``.)
 
     Args:
         policy: an agent's name, a model or its ``.zip``, an agent, or any callable: see ``as_policy``.
         deals: a set's name or file, a ``DealSet``, or codes.
-        seed: of all the policy's chance; or several, and every deal is played with each.
-        name: what to report the policy under, instead of its own name.
-        sample: whether a trained model draws its moves, see ``as_policy``.
-        batch_size: games played at a time, where the policy takes batches.
+        seed: the policy's random seed; or several, to play every deal once per seed.
+        name: a name to report the policy under, instead of its own.
+        sample: whether a trained model samples its moves, see ``as_policy``.
+        batch_size: games played at a time, if the policy takes batches.
         progress: called after each game.
-        file: JSON Lines that get each game as it ends. If it is there already, the run goes on with what is missing:
-            after a kill nothing is lost but the games under way, and nothing is played twice. At the end the lines
-            are put in order. Of a callable without a name of its own, such as a lambda, ``name`` is needed then.
-        record: keep games as replays: a folder of this run's own for their files (with several seeds, for a folder
-            for each), or a function that is called with each ``Replay``, in the order in which they end. Games that
-            were played earlier, as ``file`` has them, and have no replay in the folder are played once more for it.
-            What a policy notes that no replay can hold is left out, with a warning.
-        record_games: which ones: ``"all"``, ``"losses"``, or how many, from the first of the deals.
-        moves: keep what was played in each row (``GameRow.actions``), so that whoever reads the file can play the games
-            again, as ``Results.load`` does.
+        file: JSON Lines to which each game is written as it ends. If the file exists, the run resumes: after a kill
+            only the games in progress are lost, and nothing is played twice. At the end the lines are put in order.
+            A callable without a name, such as a lambda, then needs ``name``.
+        record: keep games as replays: a folder for this run's files (with several seeds, one subfolder per seed), or a
+            function that is called with each ``Replay``, in the order in which they end. Games that ``file`` already
+            has but that lack a replay in the folder are played again. Annotations that a replay cannot hold are left
+            out, with a warning.
+        record_games: which ones: ``"all"``, ``"losses"``, or a number, for the first so many deals.
+        moves: keep the actions in each row (``GameRow.actions``), so that anyone who reads the file can replay the
+            games, as ``Results.load`` does.
         settings: keywords of ``BoulangerEnv``: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
-            ``observation`` and ``prune``. What is left out is what the policy asks for (a model: what it was trained
-            with, see ``save_model``), else the default.
+            ``observation`` and ``prune``. Missing ones are what the policy asks for (a model: what it was trained
+            with, see ``save_model``), else the defaults.
 
     Raises:
-        BoulangerError: the policy, the deals or a keyword is not one; the file or the folder is of another run; or
+        BoulangerError: the policy, the deals or a keyword is invalid; the file or the folder belongs to another run; or
             SciPy is missing.
-        IllegalMoveError: the policy gave something that is no action.
+        IllegalMoveError: the policy returned something that is not an action.
         OSError: the file cannot be read or written.
 
     >>> results = evaluate("random", ["MS-C4-1", "MS-C4-2"], seed=3)
     >>> [(row.code, row.outcome) for row in results.games]
     [('MS-C4-1', 'stuck'), ('MS-C4-2', 'stuck')]
     """
-    scipy_stats()  # the summary needs it: better to hear that before hours of play
+    scipy_stats()  # the summary needs it: fail before hours of play rather than after
     batch_size = whole_number("batch_size", batch_size)
     player = as_policy(policy, name, sample=sample)
     if file is not None and not player.named:
@@ -143,10 +143,10 @@ def header_of(
     settings: Mapping[str, Any],
     moves: bool = False,
 ) -> Header:
-    """What is to be played, checked.
+    """The checked header of the run.
 
     Raises:
-        BoulangerError: a seed or a setting is not possible, or the deals have the name of others.
+        BoulangerError: a seed or a setting is invalid, or the deals have the name of another set.
     """
     check_name(deals.name, deals.codes)
     for key in settings:
@@ -160,12 +160,12 @@ def header_of(
                 f"{key}={settings[key]!r} is not possible with {player.name}, which was trained with "
                 f"{key}={player.settings[key]!r}"
             )
-    # Plain values, whatever they come as, so that they can be saved.
+    # Plain Python values, so that they can be saved.
     chosen = {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in {**SETTINGS, **player.settings, **settings}.items()
     }
-    # Refuses what is not possible, before anything is written.
+    # Rejects invalid settings before anything is written.
     chosen["max_episode_steps"] = Settings(**chosen).limit
     if chosen["max_episode_steps"] == NO_LIMIT:
         raise BoulangerError(
@@ -201,8 +201,8 @@ def play_deals(
 ) -> Iterator[GameRow]:
     """Play the deals at some places of a set, a batch at a time, and yield each game as it ends.
 
-    A slot whose game ends takes the next deal at once. The batch is as large for a few deals as for all of the set: a
-    neural network then sees batches of one size, wherever a run was interrupted.
+    A slot whose game ends takes the next deal at once. The batch is as large for a few deals as for the whole set, so
+    that a neural network sees batches of the same size wherever a run was interrupted.
     """
     if not places:
         return
@@ -220,7 +220,7 @@ def play_deals(
         masks = info["action_mask"]
         idle = playing == _NOTHING
         actions = masks.argmax(1)
-        # A game that nobody plays is shown to the policy as one that has ended.
+        # An idle slot looks to the policy like a game that has ended.
         shown = np.where(idle[:, None], np.int8(1), masks) if idle.any() else masks
         if recording is not None:
             recording.before(observation, shown, info)
@@ -262,7 +262,7 @@ def _slots(player: Policy, deals: DealSet, batch_size: int) -> int:
 def _deal(
     envs: BoulangerVectorEnv, deals: DealSet, playing: NDArray[np.int64], slots: NDArray[np.bool_]
 ) -> tuple[Any, dict[str, Any]]:
-    """Deal the games named in ``playing`` to the marked slots; an idle slot gets some deal."""
+    """Deal the games named in ``playing`` to the marked slots; an idle slot gets an arbitrary deal."""
     codes = [deals[max(0, int(place))] for place in playing]
     return envs.reset(options={"codes": codes, "reset_mask": slots})
 

@@ -35,15 +35,15 @@ _TYPES = {"code": "string", "solvable": "bool", "nodes": "int64"}
 
 @dataclass(frozen=True)
 class Sample:
-    """Deals to be labelled; any part of them can be named without the others.
+    """Deals to label; the codes of any part can be computed without the others.
 
     Attributes:
         source: what was asked for; a set's name.
         count: how many deals.
         seed: of random deals, else None.
-        scheme, n_cells: of random deals and of deals that follow each other.
+        scheme, n_cells: of random and of consecutive deals.
         first: the first deal's number, None for random ones.
-        listed: the codes, where they are a set's.
+        listed: the codes, if they come from a set.
     """
 
     source: str
@@ -56,9 +56,9 @@ class Sample:
 
     @property
     def fingerprint(self) -> str:
-        """Of a set, its own; of other deals, that of the first thousand.
+        """A set's own fingerprint; for other deals, that of the first thousand.
 
-        Those are named by their seed or first code, and the fingerprint shows whether they are drawn as they were.
+        Their seed or first code identifies them; the fingerprint shows whether they are still drawn the same way.
         """
         return DealSet(self.source, self.listed or self.codes(range(min(self.count, _MARKED)))).fingerprint
 
@@ -71,23 +71,23 @@ class Sample:
         return [format_code(self.scheme, self.n_cells, self._drawn(i)) for i in places]
 
     def _drawn(self, place: int) -> int:
-        # Compiled code gives its uint64 back as a plain int.
+        # Compiled code returns its uint64 as a plain int.
         state = np.uint64(stream_state(np.uint64(self.seed or 0), np.uint64(place)))
         return int(SCHEMES[self.scheme].draw(state)[1])
 
 
 def as_sample(source: str, count: int | None = None, seed: int = 0) -> Sample:
-    """Deals by a few words.
+    """The deals that a short text names.
 
     Args:
         source: a scheme and cells (``BK1-C4``) for random deals, drawn as environments draw them: without the codes
-            that are kept for evaluation; a code (``BK1-C4-AAAAAAA``) for it and those after it; or a set's name or
+            reserved for evaluation; a code (``BK1-C4-AAAAAAA``) for that deal and those after it; or a set's name or
             file.
-        count: how many; a set has as many as it has.
-        seed: of random deals, deal ``i`` from ``seed`` and ``i`` alone.
+        count: how many; not needed for a set.
+        seed: of random deals; deal ``i`` depends on ``seed`` and ``i`` alone.
 
     Raises:
-        BoulangerError: it is none of these, the count is missing, too high or none, or the seed is not one.
+        BoulangerError: the source is none of these, the count is missing or out of range, or the seed is invalid.
 
     >>> as_sample("MS-C4-9", 3).codes(range(1, 3))
     ['MS-C4-10', 'MS-C4-11']
@@ -116,12 +116,12 @@ class Winnability(NamedTuple):
     deals: int
     solvable: int
     unknown: int
-    """Deals on which the node limit came before the verdict."""
+    """Deals on which the node limit was reached before a verdict."""
     nodes: int
     """Positions that all the verdicts took."""
     share: Estimate
-    """Solvable deals, of those with a verdict; the interval is Wilson's, made wider by what is unknown: from none of
-    the unknown deals being solvable to all of them."""
+    """The share of solvable deals among those with a verdict. The interval is Wilson's, widened by the unknown deals:
+    from none of them being solvable to all of them."""
 
 
 def label(
@@ -133,19 +133,19 @@ def label(
     shard: int = SHARD,
     progress: Callable[[int, int], None] | None = None,
 ) -> Winnability:
-    """Find out of each deal whether it can be won.
+    """Find out which deals can be won.
 
     Args:
         sample: the deals, see ``as_sample``.
-        folder: gets a Parquet file for every ``shard`` deals, with ``code``, ``solvable`` (null where it is not known)
-            and ``nodes``. A run that was stopped goes on where it was. None: only the share is found.
+        folder: gets a Parquet file for every ``shard`` deals, with ``code``, ``solvable`` (null if unknown)
+            and ``nodes``. An interrupted run resumes. None: only compute the share.
         pool: where to work; None for this process.
-        node_limit: the most positions for one deal, None for no limit.
-        shard: deals a piece of work.
-        progress: called with the deals that are done and all of them.
+        node_limit: maximum positions per deal, None for no limit.
+        shard: deals per shard.
+        progress: called with the number of deals done and the total.
 
     Raises:
-        BoulangerError: the folder holds another run, a library is missing, or processes died again and again.
+        BoulangerError: the folder holds another run, a library is missing, or processes died repeatedly.
         OSError: a file cannot be written.
 
     >>> label(as_sample("MS-C4-1", 10))[:3]
@@ -203,7 +203,7 @@ def verdicts(sample: Sample, places: range, node_limit: int | None) -> dict[str,
 
 
 def known(sample: Sample, places: range, node_limit: int | None) -> Columns:
-    """What is known of a shard without any work."""
+    """The columns of a shard that are known without any work."""
     return {"code": sample.codes(places)}
 
 

@@ -29,7 +29,7 @@ def _places(name: str) -> dict[str, int]:
 
 
 def built_in_labels(codes: Sequence[str]) -> dict[str, Label]:
-    """The labels of those of the deals that are in a built-in set, whichever that is."""
+    """The labels of the deals that are in any built-in set."""
     found: dict[str, Label] = {}
     missing = set(codes)
     for name in names():
@@ -44,7 +44,7 @@ def built_in_labels(codes: Sequence[str]) -> dict[str, Label]:
 
 
 def known_labels(deals: str, codes: Sequence[str]) -> Labels | None:
-    """The labels of deals of the built-in set that a name begins with; None where there are none.
+    """The labels of deals from the built-in set that a name begins with; None if there are none.
 
     Args:
         deals: a set's name, or a slice's, such as ``c4-test[0:100]``.
@@ -57,7 +57,7 @@ def known_labels(deals: str, codes: Sequence[str]) -> Labels | None:
 
 
 def check_name(deals: str, codes: Sequence[str]) -> None:
-    """Refuse other deals under the name of a built-in set, or of a slice of one, such as ``c4-test[0:100]``.
+    """Reject other deals under the name of a built-in set, or of a slice of one, such as ``c4-test[0:100]``.
 
     Raises:
         BoulangerError: the deals are not those of that name.

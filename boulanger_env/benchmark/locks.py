@@ -11,12 +11,12 @@ from boulanger_env.game.errors import BoulangerError
 
 
 def open_locked(path: Path) -> BinaryIO:
-    """Open a file to read it and to append to it, empty if it is not there; close it to let others have it.
+    """Open a file for reading and appending, creating it if needed, with a lock that closing it releases.
 
     The lock ends with the process, however that ends.
 
     Raises:
-        BoulangerError: another process has it open so.
+        BoulangerError: another process holds the lock.
         OSError: it cannot be opened.
     """
     while True:
@@ -42,7 +42,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
     except BlockingIOError:
         raise BoulangerError(f"another process is at work on the run in {path}: wait for its end") from None
     except OSError as error:
-        # As of some network file systems, which is no reason not to play.
+        # Some network file systems have no locks, which is not a reason not to play.
         warnings.warn(
             f"{path} cannot be locked here ({error.strerror}): start no other process on the same run",
             RuntimeWarning,

@@ -29,19 +29,19 @@ ATTRIBUTE = "boulanger_env"
 """Where a model keeps its ``WayOfPlay``."""
 
 EXPANSION = 20
-"""How many times its size a model's file may unpack to: Stable-Baselines3 does not compress at all."""
+"""Highest allowed compression ratio of a model's file: Stable-Baselines3 does not compress at all."""
 
 SETTINGS: dict[str, Any] = {
     name: getattr(Settings, name)
     for name in ("allow_undo", "illegal_action", "max_episode_steps", "observation", "prune")
 }
-"""The keywords of the environment that a benchmark may set, with their defaults. Which games are played and how many
-at a time is its own affair, and the score in a row is the game's, whatever the reward."""
+"""The keywords of the environment that a benchmark may set, with their defaults. The benchmark itself decides which
+games are played and how many at a time, and rows hold the game's score whatever the reward."""
 
 PLAYED = ("CardActions", "AutoFoundation")
 """Wrappers that models are benchmarked under, if they were trained under them."""
 
-# Wrappers that change nothing of what a model sees and does. What is neither here nor in PLAYED is refused.
+# Wrappers that change nothing that a model sees or does. A wrapper that is neither here nor in PLAYED is rejected.
 _HARMLESS = {
     "ActionMasker",
     "HumanRendering",
@@ -66,12 +66,12 @@ class _Algorithm(NamedTuple):
     policy: str
     """A base class of its policies, as ``module:class``."""
     marks: frozenset[str]
-    """What its models hold beside that, where others have the same policies."""
+    """Attributes that identify its models if other algorithms have the same policies."""
     algorithm: str
     """The class that loads it, as ``module:class``; empty if it cannot be played."""
 
 
-# The first that fits. A recurrent model needs more than an observation, and what is not here has no discrete actions.
+# The first match counts. A recurrent model needs more than an observation; other algorithms have no discrete actions.
 _ALGORITHMS = (
     _Algorithm(
         "sb3_contrib.common.maskable.policies:MaskableActorCriticPolicy",
@@ -100,9 +100,9 @@ class WayOfPlay:
     """How a model is to be played.
 
     Attributes:
-        settings: keywords of the environment, of those in ``SETTINGS``.
-        wrappers: names of the wrappers that it was trained under and that matter, from the outermost.
-        sample: whether it draws its actions by their probabilities.
+        settings: keywords of the environment, from those in ``SETTINGS``.
+        wrappers: names of the relevant wrappers that it was trained with, outermost first.
+        sample: whether it samples its actions.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -118,22 +118,22 @@ def save_model(
     settings: Mapping[str, Any] | None = None,
     wrappers: Sequence[str] | None = None,
 ) -> None:
-    """Save a model of Stable-Baselines3 or sb3-contrib together with how it is to be played.
+    """Save a model of Stable-Baselines3 or sb3-contrib together with how to play it.
 
     ``evaluate`` and ``boulanger bench`` then play it as it learned. The file is what ``model.save`` writes, with one
-    attribute more; it is there whole or not at all, and an earlier one is replaced.
+    more attribute; it is written whole or not at all, and replaces an earlier one.
 
     Args:
-        model: to save.
-        path: of the ``.zip``.
-        sample: whether the model draws its actions by their probabilities, or always takes the likeliest.
+        model: the model.
+        path: the ``.zip`` to write.
+        sample: whether the model samples its actions or always takes the likeliest.
         settings: keywords of the environment: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
-            ``observation``, ``prune``. None for those of the environment that the model has.
-        wrappers: names of the wrappers that change what the model sees or does, such as ``["CardActions"]``. None for
-            those of the environment that the model has.
+            ``observation``, ``prune``. None to take them from the model's environment.
+        wrappers: names of the wrappers that change what the model sees or does, such as ``["CardActions"]``. None to
+            take them from the model's environment.
 
     Raises:
-        BoulangerError: nothing says what the model was trained in, or a setting is unknown.
+        BoulangerError: it is not known what the model was trained in, or a setting is unknown.
         OSError: the file cannot be written.
     """
     if settings is None or wrappers is None:
@@ -153,10 +153,10 @@ def save_model(
 
 
 def way_of_play(model: Any) -> WayOfPlay:
-    """How a model is to be played: in the environment that it has, else as it was saved; else nothing is known.
+    """How to play a model: as in its environment, else as it was saved; else nothing is known.
 
     Raises:
-        BoulangerError: what the model says of it makes no sense.
+        BoulangerError: the model's own information is invalid.
     """
     saved = read_way(getattr(model, ATTRIBUTE, None))
     live = trained_in(model)
@@ -164,10 +164,10 @@ def way_of_play(model: Any) -> WayOfPlay:
 
 
 def read_way(way: Any) -> WayOfPlay:
-    """What stands in a model's attribute, trusting nothing.
+    """Parse a model's attribute, which is untrusted.
 
     Raises:
-        BoulangerError: it makes no sense.
+        BoulangerError: it is invalid.
     """
     if way is None:
         return WayOfPlay()
@@ -188,15 +188,15 @@ def read_way(way: Any) -> WayOfPlay:
 
 
 def trained_in(model: Any) -> WayOfPlay | None:
-    """Settings and wrappers of the environment that a model has; None if it has none, or none that can be looked into.
+    """Settings and wrappers of a model's environment; None if it has none, or one that cannot be inspected.
 
-    Only ``sample`` cannot be seen there.
+    Only ``sample`` cannot be found there.
     """
     env: Any = model.get_env() if hasattr(model, "get_env") else None
     wrappers: list[str] = []
     limits: list[int] = []
     while env is not None:
-        # Stable-Baselines3's wrappers hand out the attributes of what is inside as their own.
+        # Stable-Baselines3's wrappers return the attributes of what is inside as their own.
         inside = env.env if isinstance(env, gym.Wrapper) else vars(env).get("venv")
         if isinstance(env, gym.wrappers.TimeLimit):
             limits.append(env._max_episode_steps)
@@ -212,7 +212,7 @@ def trained_in(model: Any) -> WayOfPlay | None:
     if settings is None:
         return None
     found = {**settings.episode_keywords(), "observation": settings.observation}
-    # The first limit that is reached counts; games without any are cut off where a benchmark does it by itself.
+    # The lowest limit counts; games without one get the benchmark's default.
     limits = [steps for steps in (*limits, found.pop("max_episode_steps")) if steps != NO_LIMIT]
     if limits:
         found["max_episode_steps"] = min(limits)
@@ -229,14 +229,14 @@ def _matters(wrapper: Any) -> bool:
 def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str, Any]]:
     """The model in a ``.zip`` that Stable-Baselines3 or sb3-contrib saved, and the file's digest.
 
-    Loading such a file runs code that it holds: load no file from somebody whom you would not let run programs.
+    Loading such a file can run code from it: load only files from people whom you would let run programs.
 
     Args:
-        path: of the file.
-        content: of the file, where it was read before.
+        path: the file.
+        content: its content, if it was read before.
 
     Raises:
-        BoulangerError: there is no such file, it is no such model, or the libraries are missing.
+        BoulangerError: the file does not exist or is not such a model, or the libraries are missing.
         OSError: the file cannot be read.
     """
     if content is None:
@@ -251,7 +251,7 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
     try:
         _check_size(content)
         with warnings.catch_warnings():
-            # What cannot be read is missing below, if it matters.
+            # A missing part is reported below, if it matters.
             warnings.filterwarnings("ignore", "Could not deserialize")
             data, _, _ = saved.load_from_zip_file(io.BytesIO(content), device="cpu", load_data=True)
             kind = _algorithm(data or {})
@@ -260,7 +260,7 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
             model = kind.load(io.BytesIO(content), device="cpu", custom_objects=fixed)
         read_way(getattr(model, ATTRIBUTE, None))
     except Exception as error:
-        # Whatever a damaged or foreign archive makes the loader say, it is about this file.
+        # Whatever a damaged or foreign archive makes the loader raise, name this file.
         raise BoulangerError(
             f"{path} is not a model that Stable-Baselines3 or sb3-contrib saved: {error or type(error).__name__}"
         ) from error
@@ -268,7 +268,7 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
 
 
 def no_policy(text: str) -> str:
-    """What to say of a text that names no policy."""
+    """The message for a text that does not name a policy."""
     return (
         f"there is no agent and no file '{printable(text, 200)}'{did_you_mean(text, AGENTS)}; "
         f"the agents are {', '.join(AGENTS)}, "
@@ -277,7 +277,7 @@ def no_policy(text: str) -> str:
 
 
 def _check_size(content: bytes) -> None:
-    """Refuse an archive that would fill the memory."""
+    """Reject an archive that would exhaust the memory."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
     if size > EXPANSION * len(content) + 2**20:

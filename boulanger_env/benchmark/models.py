@@ -17,7 +17,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
 
 TOLD, LEAST_TOLD = 5, 0.0005
-"""How many of the likeliest actions an annotation has at most, and the least probability worth telling."""
+"""The most actions in an annotation, and the lowest probability worth reporting."""
 
 _HOME = np.flatnonzero(ACTION_TABLE[:, 1] == TO_FOUNDATION)
 
@@ -28,9 +28,9 @@ class ModelPlayer:
     Args:
         model: it has ``predict`` and, to sample, ``policy.get_distribution``.
         actions: width of its action space: the base actions, or those of ``CardActions``.
-        sample: draw actions by their probabilities, instead of taking the likeliest that the mask allows. The chance
-            of a game comes from the seed and the number of the game alone.
-        auto_foundation: play a legal foundation move before asking the model, as ``AutoFoundation`` does.
+        sample: sample actions instead of taking the likeliest that the mask allows. The random numbers of a game
+            come from the seed and the number of the game alone.
+        auto_foundation: play a legal foundation move before calling the model, as ``AutoFoundation`` does.
 
     Raises:
         BoulangerError: ``sample`` for a model without masked probabilities.
@@ -39,7 +39,7 @@ class ModelPlayer:
     def __init__(self, model: Any, actions: int, sample: bool, auto_foundation: bool = False) -> None:
         self._model = model
         self._actions = actions
-        # Only the models of sb3-contrib that mask take masks.
+        # Only sb3-contrib's maskable models take masks.
         self._masked = "action_masks" in inspect.signature(model.predict).parameters
         if sample and not (self._masked and hasattr(model.policy, "get_distribution")):
             raise BoulangerError(f"sample is for MaskablePPO models, not {type(model).__name__}")
@@ -49,7 +49,7 @@ class ModelPlayer:
         self._states = np.zeros(0, np.uint64)
 
     def seed(self, seed: int) -> None:
-        """Start anew, with all chance from ``seed``."""
+        """Start over, with all random numbers drawn from ``seed``."""
         self._seed = seed
         self._states = np.zeros(0, np.uint64)
 
@@ -94,7 +94,7 @@ class ModelPlayer:
         policy.set_training_mode(False)
         tensor, _ = policy.obs_to_tensor(observation)
         distribution = policy.get_distribution(tensor, legal)
-        # sb3-contrib keeps a distribution of PyTorch's inside its own; ours tells its probabilities itself.
+        # sb3-contrib wraps a PyTorch distribution; ours has the probabilities itself.
         probabilities = getattr(distribution, "probs", None)
         if probabilities is None:
             probabilities = distribution.distribution.probs

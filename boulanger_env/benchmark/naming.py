@@ -11,11 +11,11 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.shown import printable
 
 LONGEST = 100
-"""Characters that a policy's name may have."""
+"""Maximum length of a policy's name."""
 
 
 def checked_name(name: Any) -> str:
-    """A name that was given for a policy.
+    """A checked name for a policy.
 
     Raises:
         BoulangerError: it is not a text of 1 to ``LONGEST`` printable characters.
@@ -28,15 +28,15 @@ def checked_name(name: Any) -> str:
 
 
 def as_name(text: str) -> str:
-    """A name made of a text that nobody chose as one, such as a file's name."""
+    """A name made from a text that was not chosen as one, such as a file's name."""
     return printable(text)[:LONGEST].strip() or "policy"
 
 
 def file_stem(name: str) -> str:
-    """What the files of a policy are called.
+    """The stem of a policy's file names.
 
     Letters, digits and ``.+-_`` stay as they are. If anything else has to be replaced, a digest of the name keeps
-    different names different.
+    different names distinct.
     """
     safe = re.sub(r"[^A-Za-z0-9.+_-]|^\.|\.$", "_", name)
     return (
@@ -45,9 +45,9 @@ def file_stem(name: str) -> str:
 
 
 def identity(policy: Any) -> dict[str, str]:
-    """What tells a callable from others of its name: where it stands, and a digest of its code.
+    """What distinguishes a callable from others of its name: its location and a digest of its code.
 
-    The digest is of the function itself, or of its class's ``__call__``, not of what these call.
+    The digest covers the function itself, or its class's ``__call__``, not what these call.
     """
     place = policy if hasattr(policy, "__qualname__") else type(policy)
     found = {"callable": f"{place.__module__}:{place.__qualname__}"}
@@ -61,7 +61,7 @@ def identity(policy: Any) -> dict[str, str]:
 
 
 def says_which(policy: Any) -> bool:
-    """Whether a callable's own name says which one it is: a function of a module, or an object with a ``name``."""
+    """Whether a callable's own name identifies it: a module's function, or an object with a ``name``."""
     if isinstance(getattr(policy, "name", None), str):
         return True
     name = getattr(policy, "__qualname__", "")
@@ -69,12 +69,12 @@ def says_which(policy: Any) -> bool:
 
 
 def _add(digest: Any, code: CodeType) -> None:
-    """Add what a piece of code does, without where it stands."""
+    """Add what a piece of code does, ignoring its location."""
     digest.update(code.co_code + repr(code.co_names).encode())
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             _add(digest, constant)
         else:
-            # Sets have no order of their own.
+            # Sets are unordered.
             plain = sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)
             digest.update(str(plain).encode() + b"\0")

@@ -23,20 +23,20 @@ class Heading(NamedTuple):
 
 
 class Code(NamedTuple):
-    """Letters of a fixed width within a line."""
+    """Inline code."""
 
     text: str
 
 
 class Link(NamedTuple):
-    """A link within a line, to a file beside the report."""
+    """An inline link to a file next to the report."""
 
     text: str
     file: str
 
 
 Line = tuple[str | Code | Link, ...]
-"""Texts are shown as they are. The first must not come from a file or a name: Markdown has marks for a line's start."""
+"""Strings are shown verbatim. The first must not come from a file or a name: Markdown gives a line's start meaning."""
 
 
 class Text(NamedTuple):
@@ -68,7 +68,7 @@ class Picture(NamedTuple):
 
 Block = Heading | Text | Rows | Items | Picture
 
-# In the dark, pictures are turned about: their white becomes the page's colour, their hues stay.
+# In dark mode, pictures are inverted with their hues kept: white becomes the page's background.
 _STYLE = """
 :root { color-scheme: light dark; --page: #fff; --text: #1c1c1c; --line: #ddd; --shade: #f2f2f2; --link: #0645ad; }
 @media (prefers-color-scheme: dark) {
@@ -95,7 +95,7 @@ code { background: var(--shade); padding: 0 0.2rem; }
 
 
 def write_markdown(path: Path, blocks: Iterable[Block]) -> None:
-    """Write Markdown, and its pictures as SVG files beside it; each file is there whole or not at all."""
+    """Write Markdown, and its pictures as SVG files next to it; each file is written whole or not at all."""
     parts = []
     for block in blocks:
         if isinstance(block, Heading):
@@ -113,7 +113,7 @@ def write_markdown(path: Path, blocks: Iterable[Block]) -> None:
 
 
 def write_html(path: Path, title: str, blocks: Iterable[Block]) -> None:
-    """Write an HTML page with everything in it; it is there whole or not at all."""
+    """Write a self-contained HTML page, whole or not at all."""
     body = "\n".join(_html(block) for block in blocks)
     write_text(
         path,

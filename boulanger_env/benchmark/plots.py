@@ -17,11 +17,11 @@ from .lost_wins import Losses
 from .results import Results
 
 _PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
-"""Of a text that is no formula, whatever is in it."""
+"""Keywords that keep matplotlib from reading text as a formula."""
 
 
 def cards_home_curve(results: Sequence[Results]) -> str:
-    """For each run, the share of games that brought at least so many cards home; at 52 it is the win rate."""
+    """For each run, the share of games with at least x cards home; at x = 52 it is the win rate."""
     figure, axes = _figure()
     counts = np.arange(N_CARDS + 1)
     lines = []
@@ -36,7 +36,7 @@ def cards_home_curve(results: Sequence[Results]) -> str:
 
 
 def win_rate_by_difficulty(results: Sequence[Results]) -> str | None:
-    """Win rates by the grade of the deals, with their intervals; None where the difficulty is not known."""
+    """Win rates by the grade of the deals, with their intervals; None if the difficulty is unknown."""
     graded = [by_difficulty(run) for run in results]
     if not all(graded):
         return None
@@ -101,7 +101,7 @@ def still_winnable(names: Sequence[str], found: Sequence[Losses]) -> str:
 
 
 def _legend(axes: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """A legend of names as they are: given as labels, those that begin with _ would be left out."""
+    """A legend with names verbatim: as artists' labels, those that begin with _ would be left out."""
     placeholders = [str(i) for i in range(len(names))]
     legend = axes.figure.legend(handles, placeholders, loc="outside lower center", ncols=2, frameon=False)
     for text, name in zip(legend.get_texts(), names, strict=True):
@@ -123,7 +123,7 @@ def _svg(figure: Any) -> str:
     from matplotlib import rc_context
 
     buffer = io.StringIO()
-    # Ids that are the same every time, letters as shapes so that no font is needed, no date.
+    # Reproducible ids, letters as shapes so that no font is needed, no date.
     with rc_context({"svg.hashsalt": "boulanger", "svg.fonttype": "path"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()

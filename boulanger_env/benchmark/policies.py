@@ -35,11 +35,11 @@ class Policy:
     Attributes:
         name: what results are reported under.
         act: the callable ``(observation, mask, info) -> action``.
-        batched: whether it takes batches (masks ``(n, actions)``); else it is called for one game at a time.
+        batched: whether it takes batches (masks ``(n, actions)``); otherwise it is called for one game at a time.
         settings: the environment's keywords that it asks for.
         fixed: which of these it cannot play without.
         details: what else identifies it, for the record.
-        named: whether the name says which policy it is. If not, a run in a file asks for another.
+        named: whether the name identifies the policy. If not, a run in a file requires an explicit name.
     """
 
     name: str
@@ -59,14 +59,14 @@ class Policy:
             self.act.seed(seed)
 
     def new_games(self, games: NDArray[np.int64], slots: NDArray[np.int64]) -> None:
-        """Tell the policy, if it asks for that, that slots of the batch hold new games."""
+        """Notify the policy, if it has a method ``reset``, that slots of the batch hold new games."""
         if hasattr(self.act, "reset"):
             self.act.reset(games=games, slots=slots)
 
     def annotate(
         self, observation: Any, masks: NDArray[np.int8], info: Mapping[str, Any]
     ) -> Sequence[Annotation | None]:
-        """What the policy thinks of each game before it chooses, if it can say that; None where it says nothing."""
+        """What the policy thinks of each game before it chooses; None for a game without an annotation."""
         if not hasattr(self.act, "annotate"):
             return [None] * len(masks)
         if self.batched:
@@ -83,25 +83,25 @@ def first_of(batch: Any) -> Any:
 
 
 def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = None) -> Policy:
-    """Whatever can be benchmarked, as a ``Policy``.
+    """Make a ``Policy`` of anything that can be benchmarked.
 
     Args:
-        policy: an agent's name, with options if need be (``"greedy"``, ``"heuristic:nodes=30"``); the ``.zip`` of a
+        policy: an agent's name, optionally with options (``"greedy"``, ``"heuristic:nodes=30"``); the ``.zip`` of a
             model of Stable-Baselines3 or sb3-contrib, or the model; ``"module:name"``, a policy in a Python module; an
             agent; or any callable ``(observation, mask, info) -> action``. A callable is called for one game at a time,
-            unless it has an attribute ``batched = True``; ``observation`` may name the kind that it wants; its methods
-            ``seed`` and ``reset``, if it has them, are those of ``agents.Agent``. A method
-            ``annotate(observation, mask, info)`` tells what it thinks before it chooses, as an ``Annotation`` or None
-            (for batches: one for each game), for the games that are recorded; it must not change what is chosen.
-            Loading a ``.zip`` runs code that it holds: load none that you do not trust.
-        name: what to report it under, instead of its own name.
-        sample: of MaskablePPO's models: True to draw each action by the model's probabilities, among those that the
-            mask allows; False to take the likeliest; None for what the model was saved with (see ``save_model``), else
-            the likeliest. A policy that was trained by sampling can go round in circles when it only ever takes the
-            likeliest. The draws of a game come from the seed and the game's place in the set.
+            unless it has an attribute ``batched = True``; ``observation`` may name the kind that it wants; its
+            optional methods ``seed`` and ``reset`` are those of ``agents.Agent``. An optional method
+            ``annotate(observation, mask, info)`` says what it thinks before it chooses, as an ``Annotation`` or None
+            (for batches: one per game), in games that are recorded; it must not change the choice.
+            Loading a ``.zip`` can run code from it: load only files that you trust.
+        name: a name to report it under, instead of its own.
+        sample: for MaskablePPO's models: True to sample each action from the model's distribution over the actions
+            that the mask allows; False to take the likeliest; None for what the model was saved with (see
+            ``save_model``), else the likeliest. A policy trained by sampling can go round in circles if it always takes
+            the likeliest. The random numbers of a game come from the seed and the game's place in the set.
 
     Raises:
-        BoulangerError: it is none of these, or a model of another environment; or ``sample`` for what is not a model.
+        BoulangerError: it is none of these, or a model of another environment; or ``sample`` without a model.
 
     >>> as_policy("heuristic:nodes=30").name
     'heuristic-30'
@@ -146,7 +146,7 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
 
 
 def is_file_name(policy: str | os.PathLike[str]) -> bool:
-    """Whether a text names a file: not an agent, whatever files there are, and not ``module:name``."""
+    """Whether a text names a file: not an agent, whatever files exist, and not ``module:name``."""
     text = os.fspath(policy)
     return text.split(":", 1)[0] not in AGENTS and not _names_an_object(text)
 
@@ -167,7 +167,7 @@ def _own_name(policy: Any) -> str:
 
 
 def _options(policy: str, options: str) -> dict[str, Any]:
-    """What stands behind an agent's name: ``nodes=30,quality=any``."""
+    """Parse the options after an agent's name: ``nodes=30,quality=any``."""
     chosen: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
         key, equals, value = (part.strip() for part in option.partition("="))
@@ -189,10 +189,10 @@ def _names_an_object(text: str) -> bool:
 
 
 def _imported(text: str) -> Any:
-    """The object ``module:name``; a class is called for one."""
+    """The object ``module:name``; a class is instantiated."""
     module, _, name = text.partition(":")
     if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # as python -m has it: a module beside the user's other files
+        sys.path.insert(0, os.getcwd())  # as python -m does: finds a module in the user's folder
     try:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -257,7 +257,7 @@ def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: boo
 
 
 def _weights(model: Any) -> dict[str, str]:
-    """What tells a model in memory from others: a digest of its weights."""
+    """What identifies a model in memory: a digest of its weights."""
     digest = hashlib.sha256()
     for key, weights in sorted(model.policy.state_dict().items()):
         digest.update(key.encode() + weights.detach().cpu().numpy().tobytes())

@@ -14,7 +14,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 
 RETRIES = 5
-"""How often a piece is begun again when the process that works on it dies."""
+"""How often a job is restarted if its process dies."""
 
 LOCAL, AUTO = "local", "auto"
 _ANSWERS_WITHIN = 3.0  # seconds
@@ -22,17 +22,17 @@ _CLIENT_PORT = 10001  # of ray:// addresses that name none
 
 
 class Pool(Protocol):
-    """Somewhere to work."""
+    """A place to run jobs."""
 
     def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
-        """Call ``work(*job)`` for each job, and yield each name with what came of it, in the order they are done."""
+        """Call ``work(*job)`` for each job, and yield each name with its result, in the order of completion."""
 
 
 class Processes:
     """Processes on this machine.
 
     Args:
-        workers: how many; None for one each core. One is this process itself.
+        workers: how many; None for one per core. 1 means this process itself.
 
     Raises:
         BoulangerError: fewer than one.
@@ -45,7 +45,7 @@ class Processes:
         """See ``Pool``.
 
         Raises:
-            BoulangerError: processes died again and again.
+            BoulangerError: processes died repeatedly.
         """
         if self.workers == 1 or len(jobs) < 2:
             for name, job in jobs.items():
@@ -66,7 +66,7 @@ class OnRay:
     Args:
         address: as ``ray.init`` takes it, such as ``auto`` or ``ray://host:10001``; ``local`` starts one on this
             machine that ends with the run. The package must be installed on the cluster's machines.
-        workers: the most tasks at a time; None for one each CPU of the cluster.
+        workers: maximum tasks at a time; None for one per CPU of the cluster.
 
     Raises:
         BoulangerError: fewer than one worker, or Ray is not installed.
@@ -81,10 +81,10 @@ class OnRay:
             raise BoulangerError('this needs ray: pip install "boulanger-env[ray]"') from None
 
     def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
-        """See ``Pool``. A task whose worker dies is begun again, wherever there is room.
+        """See ``Pool``. A task whose worker dies is restarted wherever there is room.
 
         Raises:
-            BoulangerError: there is no such cluster, or a task's workers died again and again.
+            BoulangerError: there is no such cluster, or a task's workers died repeatedly.
         """
         if not jobs:
             return

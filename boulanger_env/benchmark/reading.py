@@ -21,10 +21,10 @@ _LONGEST_NAME = 1000
 
 
 def read(path: Path) -> Content:
-    """Read a file. A last line without an end was cut off by a kill: it is left out.
+    """Read a results file. A last line without a newline was cut off by a kill, and is ignored.
 
     Raises:
-        BoulangerError: it is no such file, or a game cannot have gone so.
+        BoulangerError: it is not a results file, or a game is impossible.
         OSError: it cannot be read.
     """
     data = path.read_bytes()
@@ -50,7 +50,7 @@ def read(path: Path) -> Content:
 
 
 def check_complete(content: Content, path: Path) -> None:
-    """Refuse a file with games missing, with other games than its header names, or with games that cannot have been.
+    """Reject a file with missing games, games that its header does not name, or impossible games.
 
     Raises:
         BoulangerError: it is such a file.

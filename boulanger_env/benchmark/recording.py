@@ -26,21 +26,21 @@ from .rows import GameRow, Header
 from .runs import check_same
 
 Record = str | os.PathLike[str] | Callable[[Replay], object]
-"""A folder for replay files, or what is called with each replay."""
+"""A folder for replay files, or a function that is called with each replay."""
 
 RUN = "run.jsonl"
 """In a folder of replays: the header of the run that they belong to."""
 
 
 class Recordings:
-    """Where the replays of a run go, which is settled before anything is played.
+    """Where the replays of a run go; checked before anything is played.
 
     Args:
-        record: a folder, which is made if need be, or what is called with each replay.
-        games: which ones: ``"all"``, ``"losses"``, or how many, from the first.
-        player: the policy; asked what it thinks, if it can say that.
+        record: a folder, created if needed, or a function that is called with each replay.
+        games: which ones: ``"all"``, ``"losses"``, or a number for the first so many.
+        player: the policy, whose annotations are recorded.
         deals: the games.
-        header: of the run.
+        header: the run's header.
 
     Raises:
         BoulangerError: ``record`` or ``games`` is neither of these, or the folder holds replays of something else.
@@ -62,7 +62,7 @@ class Recordings:
         self._warned: set[str] = set()
 
     def of(self, seed: int, slots: int, earlier: Iterable[GameRow]) -> Recording:
-        """The recording of a round through the deals, in which some games were played earlier."""
+        """The recording of one round through the deals, in which some games were played earlier."""
         record = self._record
         if isinstance(record, Path) and len(self.header.seeds) > 1:
             record /= f"seed-{seed}"
@@ -70,17 +70,17 @@ class Recordings:
         return Recording(self, record, slots, earlier)
 
     def warn(self, what: str, why: object) -> None:
-        """Say what a replay lacks, once for each kind of lack."""
+        """Warn about something that a replay lacks, once per kind."""
         if what not in self._warned:
             self._warned.add(what)
             warnings.warn(f"{self.player.name}: {what}: {why}", stacklevel=2)
 
 
 def claim(folder: Path, header: Header) -> None:
-    """Keep a folder for the replays of one run.
+    """Claim a folder for the replays of one run.
 
     Raises:
-        BoulangerError: it holds those of another run, or of no run.
+        BoulangerError: it holds replays of another run, or of no run.
         OSError: it cannot be made, read or written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,11 +96,11 @@ def claim(folder: Path, header: Header) -> None:
 
 
 class Recording:
-    """What the games under way have been so far.
+    """The games in progress so far.
 
     Args:
         run: what is played, and which games are wanted.
-        record: a folder, or what is called with each replay.
+        record: a folder, or a function that is called with each replay.
         slots: how many games are played at a time.
         earlier: the games that were played before.
     """
@@ -121,7 +121,7 @@ class Recording:
         self._annotations: list[list[Annotation | None]] = [[] for _ in range(slots)]
 
     def missing(self) -> list[int]:
-        """The places of the games that were played earlier and have no replay in the folder that they should have."""
+        """The places of the games that were played earlier but lack a replay that the folder should have."""
         return [
             row.place
             for row in self._earlier.values()
@@ -131,9 +131,9 @@ class Recording:
         ]
 
     def before(self, observation: Any, masks: NDArray[np.int8], info: dict[str, Any]) -> None:
-        """Ask the policy what it thinks before it chooses."""
+        """Ask the policy for its annotations before it chooses."""
         thoughts = self._run.player.annotate(observation, masks, info)
-        # What it says of a game that has ended means nothing.
+        # An annotation of a game that has ended means nothing.
         ended: Any = masks.all(1)
         try:
             if len(thoughts) != len(masks):
@@ -159,7 +159,7 @@ class Recording:
             self._rewards[slot].append(reward)
 
     def ended(self, slot: int, row: GameRow) -> None:
-        """A game has ended in a slot."""
+        """Handle the end of the game in a slot."""
         noted = self._annotations[slot]
         if is_wanted(self._run.games, row.place, row.outcome) and self._is_as_before(row):
             replay = Replay(

@@ -19,7 +19,7 @@ class Column(NamedTuple):
 
     heading: str
     narrow: bool
-    """Whether it is in the terminal's table too."""
+    """Whether the terminal's table shows it too."""
     get: Callable[[Summary], Estimate | float | None]
     percent: bool = False
 
@@ -36,7 +36,7 @@ COLUMNS = (
     Column("regret", True, lambda s: s.regret),
     Column("illegal", False, lambda s: s.illegal),
 )
-"""Moves and regret are of the games won. A column that no run has a value for is left out."""
+"""Moves and regret cover the games won. A column without any value is left out."""
 
 Table = list[list[str]]
 """Rows of cells, the headings first."""
@@ -89,12 +89,12 @@ def comparison_table(comparisons: Sequence[Comparison], *, narrow: bool = False)
 
 
 def markdown_table(rows: Table, text_columns: int = 1) -> str:
-    """Rows as a Markdown table, with the first columns to the left and the others, numbers, to the right."""
+    """Rows as a Markdown table; text columns are left-aligned, the others, numbers, right-aligned."""
     return markdown_rows([[in_markdown(cell) for cell in row] for row in rows], text_columns)
 
 
 def markdown_rows(rows: Table, text_columns: int = 1) -> str:
-    """The same of cells that are Markdown already."""
+    """The same for cells that are already Markdown."""
     lines = list(rows)
     lines.insert(1, ["---" if i < text_columns else "---:" for i in range(len(rows[0]))])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
@@ -145,7 +145,7 @@ def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
 
 
 def caption(results: Sequence[Results]) -> str:
-    """What a table of these results shows, in a line: the deals, and the settings if they are not the defaults."""
+    """One line about a table of these results: the deals, and the settings that are not the defaults."""
     first = results[0]
     counts = {run.summary.games for run in results}
     games = f"{min(counts)} games" if len(counts) == 1 else f"{min(counts)} to {max(counts)} games"
@@ -165,7 +165,7 @@ def markdown_caption(results: Sequence[Results]) -> str:
 
 
 def _settings(run: Results) -> str:
-    """The settings that are not the defaults, but for the observation, and whether a model draws its moves."""
+    """The settings that are not the defaults, except the observation, and whether a model samples its moves."""
     different = {
         **{
             key: value
@@ -183,7 +183,7 @@ def strength(run: Results) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with three figures behind the point, or that it is smaller."""
+    """A p-value with three decimals, or that it is smaller."""
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 

@@ -24,49 +24,49 @@ from .statistics import Estimate, bootstrap, iqm_of, mean, median_of, share
 
 
 class Summary(NamedTuple):
-    """A run in a few numbers, each with its 95 % interval; None where nothing can be said."""
+    """A run in a few numbers, each with its 95 % interval; None if there is not enough data."""
 
     games: int
     """Deals times seeds."""
     wins: int
     win_rate: Estimate
-    """With Wilson's interval, for as many games as there are deals."""
+    """With Wilson's interval, whose sample size is the number of deals."""
     solvable_won: Estimate | None
-    """Of the deals that can be won, the share that was, likewise. Needs labels; and so does ``regret``."""
+    """The win rate over the solvable deals, likewise. Needs labels, as ``regret`` does."""
     cards_home: Estimate
-    """Mean over all games, with Student's t interval over deals, cut off at 0 and 52; so are the next ones at 0, where
-    nothing else is said."""
+    """Mean over all games, with Student's t interval over deals, clipped to 0 .. 52. The numbers below are means of the
+    same kind, clipped at 0, unless they say otherwise."""
     cards_home_median: Estimate
-    """With a bootstrap interval, as the next one."""
+    """With a bootstrap interval, like the next one."""
     cards_home_iqm: Estimate
     """The interquartile mean: the mean without the lowest and the highest quarter of the games."""
     score: Estimate
     moves: Estimate | None
-    """Of the games won."""
+    """Over the games won."""
     regret: Estimate | None
-    """Of the games won: how many moves more than the shortest solution has, a group as one."""
+    """Over the games won: moves beyond the length of the shortest solution, a group counting as one."""
     illegal: float
-    """Illegal actions a game."""
+    """Illegal actions per game."""
 
 
 @dataclass(frozen=True)
 class Results:
     """A policy on a set of deals, each played once with each seed.
 
-    Two results are equal when everything in them is, but for the time it took: the same policy, seeds, deals, settings
+    Two results are equal if everything but the time taken is equal: the same policy, seeds, deals, settings
     and package version give equal results.
 
     Attributes:
         policy: its name.
         details: what else identifies the policy, such as a model file's digest.
-        seeds: of all the policy's chance, one for each round through the deals.
+        seeds: the policy's random seeds, one per round through the deals.
         deals: name of the deal set.
         fingerprint: of the deal set (``DealSet.fingerprint``).
         settings: the environment's keywords.
         version: of this package.
-        games: a row for every seed and deal, by the order of the seeds, then of the set.
-        seconds: what playing took.
-        labels: what is known of the deals, or None.
+        games: one row per seed and deal, ordered by seed, then as in the set.
+        seconds: playing time.
+        labels: what is known about the deals, or None.
         moves: whether each row keeps its actions.
     """
 
@@ -83,7 +83,7 @@ class Results:
     moves: bool = False
 
     def __hash__(self) -> int:
-        """Equal results have equal hashes; settings and details, which are dicts, have no part in them."""
+        """Equal results have equal hashes; settings and details are dicts and are left out."""
         return hash((self.policy, self.seeds, self.fingerprint, self.version, self.games))
 
     @property
@@ -136,12 +136,12 @@ class Results:
 
     @property
     def games_per_second(self) -> float | None:
-        """Games a second while playing; None where the time is not known."""
+        """Games per second while playing; None if the time is unknown."""
         return len(self.games) / self.seconds if self.seconds > 0 else None
 
     @property
     def steps_per_second(self) -> float | None:
-        """Actions a second while playing; None where the time is not known."""
+        """Actions per second while playing; None if the time is unknown."""
         return int(self.column("steps").sum()) / self.seconds if self.seconds > 0 else None
 
     @property
@@ -160,7 +160,7 @@ class Results:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the results as JSON Lines (see ``rows``); the file is there whole or not at all.
+        """Write the results as JSON Lines (see ``rows``), whole or not at all.
 
         Raises:
             OSError: the file cannot be written.
@@ -171,13 +171,13 @@ class Results:
     def load(cls, path: str | os.PathLike[str]) -> Results:
         """Read a file that :meth:`save` or a finished run wrote.
 
-        Every row is checked against the rules and the run's settings, a win against the labels of the built-in sets,
-        and a game whose actions were kept is played again. Results on a built-in set, or on a slice of one, get its
+        Every row is checked against the rules and the run's settings, every win against the labels of the built-in
+        sets, and games whose actions were kept are replayed. Results on a built-in set, or on a slice of one, get its
         labels.
 
         Raises:
-            BoulangerError: it is no such file, its games are not those that it names, some are missing, or one cannot
-                have gone so; the message says what is wrong.
+            BoulangerError: it is not such a file, its games are not those that it names, some are missing, or one is
+                impossible; the message says what is wrong.
             OSError: the file cannot be read.
         """
         content = read(Path(path))
@@ -205,7 +205,7 @@ class Results:
 
 
 def _mean_where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Estimate | None:
-    """The mean of the chosen values ``(deals, seeds)``: of each deal's own mean, over the deals that have one."""
+    """The mean of the chosen values ``(deals, seeds)``: first within each deal, then over the deals that have any."""
     deals = chosen.any(1)
     if not deals.any():
         return None

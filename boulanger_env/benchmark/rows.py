@@ -16,7 +16,7 @@ class GameRow(NamedTuple):
     """How one game of a benchmark went."""
 
     place: int
-    """Of the deal in its set, from 0."""
+    """The deal's index in its set, from 0."""
     code: str
     seed: int
     outcome: str
@@ -24,13 +24,13 @@ class GameRow(NamedTuple):
     cards_home: int
     score: int
     moves: int
-    """Moves that stand at the end, a group as one: undone ones are not counted."""
+    """Moves at the end, a group counting as one; undone moves do not count."""
     steps: int
-    """Actions that the policy gave."""
+    """Actions that the policy chose."""
     illegal: int
     """How many of them were illegal."""
     actions: str = ""
-    """All that the policy gave, two base32 symbols each, where it was kept (``evaluate(..., moves=True)``)."""
+    """All actions chosen, two base32 symbols each, if they were kept (``evaluate(..., moves=True)``)."""
 
     @property
     def won(self) -> bool:
@@ -44,12 +44,12 @@ ACTIONS, SECONDS = "actions", "seconds"
 
 @dataclass(frozen=True)
 class Header:
-    """What was played: all that the games depend on.
+    """What was played: everything that the games depend on.
 
     Attributes:
         policy: its name.
         details: what else identifies it.
-        seeds: of its chance, one for each round through the deals.
+        seeds: its random seeds, one per round through the deals.
         deals: name of the deal set.
         fingerprint: of the deal set.
         count: how many deals it has.
@@ -74,7 +74,7 @@ class Header:
         return self.count * len(self.seeds)
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in a file."""
+        """As it is written to a file."""
         return {
             "format": FORMAT,
             "version": self.version,
@@ -86,13 +86,13 @@ class Header:
         }
 
     def line(self) -> str:
-        """As a line, with its end."""
+        """As a line, with its newline."""
         return json.dumps(self.as_dict(), allow_nan=False) + "\n"
 
 
 @dataclass
 class Content:
-    """A file's content: rows by seed and place, the seconds that they took, and how many bytes are whole lines."""
+    """A file's content: rows by seed and place, their total seconds, and how many bytes are complete lines."""
 
     header: Header
     rows: dict[tuple[int, int], GameRow] = field(default_factory=dict)
@@ -100,13 +100,13 @@ class Content:
     whole: int = 0
 
     def in_order(self) -> tuple[GameRow, ...]:
-        """The rows by the order of the seeds, then of the deals."""
+        """The rows, ordered by seed, then by deal."""
         order = {seed: i for i, seed in enumerate(self.header.seeds)}
         return tuple(sorted(self.rows.values(), key=lambda row: (order[row.seed], row.place)))
 
 
 def row_line(row: GameRow, seconds: float) -> str:
-    """A game as a line, with its end, and the time since the game before it ended."""
+    """A game as a line, with its newline, and the time since the previous game ended."""
     content: dict[str, Any] = row._asdict()
     if not row.actions:
         del content[ACTIONS]

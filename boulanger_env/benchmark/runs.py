@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Unsaved:
-    """A run that is kept in memory.
+    """A run kept in memory.
 
     Args:
         header: what is played.
 
     Attributes:
-        content: what there is so far.
+        content: the games so far.
     """
 
     def __init__(self, header: Header) -> None:
@@ -39,7 +39,7 @@ class Unsaved:
         return [place for place in range(self.content.header.count) if (seed, place) not in self.content.rows]
 
     def append(self, row: GameRow) -> None:
-        """Note a game, and that it took the time since the one before it."""
+        """Add a game, with the time since the previous one."""
         now = time.monotonic()
         seconds, self._last = now - self._last, now
         self._write(row, seconds)
@@ -47,7 +47,7 @@ class Unsaved:
         self.content.seconds += seconds
 
     def _write(self, row: GameRow, seconds: float) -> None:
-        """Where it is kept: nowhere else."""
+        """Store the row elsewhere too; not needed in memory."""
 
     def __enter__(self) -> Self:
         self._last = time.monotonic()
@@ -56,18 +56,18 @@ class Unsaved:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is to be closed."""
+        """Nothing to close."""
 
 
 class RunFile(Unsaved):
     """A file that gets a line for each game as it ends.
 
     Args:
-        path: where; a file of the same run is gone on with, and a line that a kill cut off is dropped.
+        path: the file; one of the same run is resumed, and a line that a kill cut off is dropped.
         header: what is played.
 
     Raises:
-        BoulangerError: the file is of another run, is none, or another process is writing to it.
+        BoulangerError: the file belongs to another run or to none, or another process is writing to it.
         OSError: the file cannot be read or written.
     """
 
@@ -96,22 +96,22 @@ class RunFile(Unsaved):
             raise
 
     def _write(self, row: GameRow, seconds: float) -> None:
-        """Write the game down; it is in the file when this returns."""
+        """Write the game; it is in the file when this returns."""
         self._file.write(rows.row_line(row, seconds).encode())
         self._file.flush()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file, which ends the lock."""
+        """Close the file, which releases the lock."""
         self._file.close()
 
 
 def check_same(found: Header, wanted: Header, path: Path) -> None:
-    """Refuse to go on with a run that was another one.
+    """Refuse to resume another run.
 
     Raises:
-        BoulangerError: it was; the message says what differs.
+        BoulangerError: it is another run; the message says what differs.
     """
     different = differences(found.as_dict(), wanted.as_dict())
     if different:
@@ -122,7 +122,7 @@ def check_same(found: Header, wanted: Header, path: Path) -> None:
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """What differs between two runs, in words; empty if nothing does."""
-    # As JSON has it, so that a tuple is no difference to a list.
+    # As in JSON, so that a tuple equals a list.
     old, new = (json.loads(json.dumps(run)) for run in (found, wanted))
     return "; ".join(
         f"{key} {old.get(key)!r} there, {new.get(key)!r} here"

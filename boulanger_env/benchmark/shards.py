@@ -39,18 +39,18 @@ def parquet() -> Any:
 
 
 class Shards:
-    """A folder of shards, which one process at a time works on: a context manager, whose end lets others have it.
+    """A folder of shards that one process at a time works on: a context manager, which releases the folder at its end.
 
     Args:
-        folder: made if it is not there; one of the same run is gone on with.
-        run: all that the shards' content depends on, as JSON has it.
+        folder: created if it does not exist; one of the same run is resumed.
+        run: everything that the shards' content depends on, as JSON values.
         types: Arrow's names for the types of the columns, such as ``"int64"``.
         nullable: columns that may lack a value.
 
     Raises:
         BoulangerError: the folder holds another run, or something else, or another process works on it; or PyArrow is
             missing.
-        OSError: the folder cannot be made or read.
+        OSError: the folder cannot be created or read.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Shards:
             raise
 
     def _go_on(self, run: Mapping[str, Any]) -> None:
-        """Note a new run; refuse to go on with another one."""
+        """Record a new run; refuse to resume another one."""
         wanted, found = (json.dumps(run, indent=1) + "\n").encode(), self._manifest.read()
         if found == wanted:
             return
@@ -102,7 +102,7 @@ class Shards:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         self._manifest.close()
 
     def path(self, name: str) -> Path:
@@ -128,14 +128,14 @@ class Shards:
             for column, wanted in known.items():
                 _check_equal(column, columns[column], wanted)
         except Exception as error:
-            # PyArrow has its own errors for each kind of damage.
+            # PyArrow raises different errors for each kind of damage.
             raise BoulangerError(
                 f"{self.path(name)} is not a shard of this run: {error}; remove it to have it made again"
             ) from error
         return columns
 
     def write(self, name: str, columns: Columns) -> None:
-        """Write a shard; it is there whole or not at all."""
+        """Write a shard, whole or not at all."""
         table = importlib.import_module("pyarrow").table(dict(columns), self._schema)
         write_with(self.path(name), lambda partial: parquet().write_table(table, partial))
 
@@ -147,14 +147,14 @@ class Shards:
         pool: Pool,
         each: Callable[[str, Columns], object],
     ) -> None:
-        """Make the shards that are missing, and hand every one to ``each``, those first that are there already.
+        """Make the missing shards, and pass every shard to ``each``, existing ones first.
 
         Args:
-            work: makes a shard's columns; it can be imported by its name, since it runs in other processes.
-            known: what some of a shard's columns are without any work: one that is there already must have them.
+            work: makes a shard's columns; importable by name, since it runs in other processes.
+            known: the columns of a shard that are known without any work; an existing shard must have them.
             jobs: the arguments of both for each shard, by the shard's name.
             pool: where it runs.
-            each: gets the name and the columns of each shard.
+            each: called with the name and the columns of each shard.
         """
         missing = {}
         for name, job in jobs.items():
@@ -183,5 +183,5 @@ def _check_equal(column: str, found: Sequence[Any], wanted: Sequence[Any]) -> No
 
 
 def ranges(count: int, size: int) -> Iterable[range]:
-    """``0 .. count - 1`` in pieces of ``size``, the last one shorter."""
+    """``0 .. count - 1`` in ranges of ``size``; the last may be shorter."""
     return (range(start, min(start + size, count)) for start in range(0, count, size))

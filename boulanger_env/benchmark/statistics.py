@@ -22,7 +22,7 @@ _AT_A_TIME = 250  # resamples held in memory together
 
 
 class Estimate(NamedTuple):
-    """A number with its 95 % interval; the interval is None where there are too few games for one."""
+    """A number with its 95 % interval, which is None if there are too few games for one."""
 
     value: float
     low: float | None
@@ -46,8 +46,8 @@ def share(successes: float, n: int) -> Estimate:
     """A share of ``n`` with its Wilson interval.
 
     Args:
-        successes: how many of the ``n``; a sum of shares of deals that were played with several seeds is one too, and
-            the interval is then on the wide side.
+        successes: how many of the ``n``; may be a sum of shares, for deals played with several seeds, which makes the
+            interval conservative.
         n: at least 1.
 
     >>> [round(number, 3) for number in share(5, 10)]
@@ -57,7 +57,7 @@ def share(successes: float, n: int) -> Estimate:
     p, shrink = successes / n, 1 + z * z / n
     center = (p + z * z / (2 * n)) / shrink
     margin = z / shrink * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    # At the ends the interval ends there too, but for the rounding.
+    # At 0 and 1 the interval ends exactly there, apart from rounding.
     return Estimate(p, 0.0 if p == 0 else center - margin, 1.0 if p == 1 else center + margin)
 
 
@@ -68,8 +68,7 @@ def mean(
 
     Args:
         values: at least one.
-        lowest: the interval is cut off there: what no mean can be is no part of it, and the rest holds the true mean
-            just as often.
+        lowest: the interval is clipped there, the lowest possible mean; its coverage stays the same.
         highest: likewise.
 
     >>> [round(number, 3) for number in mean([1, 2, 3])]
@@ -87,15 +86,15 @@ def mean(
 
 
 Statistic = Callable[[NDArray[Any]], NDArray[Any]]
-"""From values ``(..., n)`` to a number each, ``(...)``."""
+"""From values ``(..., n)`` to numbers ``(...)``."""
 
 
 def bootstrap(values: ArrayLike, statistic: Statistic) -> Estimate:
     """A statistic with its percentile bootstrap interval; the same values give the same interval every time.
 
     Args:
-        values: ``(deals,)`` or ``(deals, seeds)``. Deals are drawn, each with all its seeds.
-        statistic: of all the values together.
+        values: ``(deals,)`` or ``(deals, seeds)``. Deals are resampled, each with all its seeds.
+        statistic: computed over all the values together.
     """
     table = np.asarray(values, float)
     table = table.reshape(len(table), -1)
@@ -146,7 +145,7 @@ def iqm_of(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def mcnemar(better: int, worse: int) -> float:
-    """The exact two-sided p-value of McNemar's test: on how many deals one won and the other did not, both ways.
+    """The exact two-sided p-value of McNemar's test, from the numbers of deals that only one or only the other won.
 
     >>> mcnemar(0, 5), mcnemar(3, 3), mcnemar(0, 0)
     (0.0625, 1.0, 1.0)
@@ -156,7 +155,7 @@ def mcnemar(better: int, worse: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for being several, by Holm's method.
+    """p-values corrected for multiple comparisons by Holm's method.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

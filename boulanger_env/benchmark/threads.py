@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def torch_threads(number: int) -> Iterator[None]:
-    """Let PyTorch, if it has been imported, work with so many threads; afterwards it has what it had before.
+    """Limit PyTorch, if it has been imported, to ``number`` threads within the context.
 
-    Networks as small as those of this game gain little from a second thread, and on a machine that does other work too
-    they lose most of their speed: the threads wait for each other after every layer.
+    Networks as small as those of this game gain little from a second thread, and on a machine that is also doing other
+    work they lose most of their speed: the threads wait for each other after every layer.
     """
     torch = sys.modules.get("torch")
     if torch is None:

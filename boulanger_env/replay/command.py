@@ -19,7 +19,7 @@ from .recording import replays_in
 from .replay import Replay
 
 _SEARCH = 100_000
-"""Positions that the solver may look at for a page's word on whether a game could be won: less than a second."""
+"""Maximum positions that the solver searches to say whether a game could be won: less than a second."""
 
 
 def replay(
@@ -39,17 +39,17 @@ def replay(
     Args:
         paths: replay files, or folders of them.
         html: where to write one page with all of them.
-        gif: where to write an animated picture of the only one.
-        mp4: where to write a video of the only one.
+        gif: where to write an animated GIF; only for a single replay.
+        mp4: where to write a video; only for a single replay.
         ansi: play them in the terminal.
-        speed: moves a second.
+        speed: moves per second.
         color: draw with colours in the terminal.
         ascii: draw without suit symbols.
         clear: clear the screen before each board.
 
     Raises:
-        ReplayError: a file is no replay; the message names it, and the step.
-        BoulangerError: several replays for one picture, or a library is missing.
+        ReplayError: a file is not a valid replay; the message names the file and the step.
+        BoulangerError: several replays for one GIF or video, or a library is missing.
         OSError: a file cannot be read or written.
     """
     found = [one for path in paths for _, one in replays_in(path)]
@@ -70,7 +70,7 @@ def replay(
 
 
 def could_be_won(one: Replay) -> bool | None:
-    """Whether the game could be won from its start, or None where that takes a long search."""
+    """Whether the game could be won from its start, or None if that takes too long a search."""
     if one.outcome == WON:
         return True
     status = solve(one.start, _SEARCH).status
@@ -78,7 +78,7 @@ def could_be_won(one: Replay) -> bool | None:
 
 
 def _say(path: str | os.PathLike[str]) -> None:
-    """Name a file that was written, unless it is the output itself."""
+    """Print the name of a written file, unless it is standard output itself."""
     with contextlib.suppress(OSError):
         if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
             return
@@ -90,7 +90,7 @@ def _film(
 ) -> None:
     from boulanger_env.render import animation
 
-    # A picture of a refused action would be the one before it.
+    # An illegal action leaves the board as it is: no frame to show.
     moves = [step.action for step in one.steps() if not step.error]
     for path, write in ((gif, animation.write_gif), (mp4, animation.write_mp4)):
         if path is not None:

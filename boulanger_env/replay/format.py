@@ -33,7 +33,7 @@ from boulanger_env.strict_json import parse
 from .parts import ReplayError
 
 KIND = "boulanger-env replay"
-"""What the format of every version begins with."""
+"""The beginning of every version's format."""
 FORMAT = f"{KIND} 1"
 
 _ORIGIN = {"code", "board", "n_cells", "score_before", "moves_before", "before"}
@@ -65,7 +65,7 @@ def _plain(annotation: Annotation | None) -> dict[str, Any] | None:
 def read(text: str) -> dict[str, Any]:
     """The keys of a replay and their values, as ``write`` takes them, from its text.
 
-    Only the text is checked: that it has the right keys, and that its annotations are some.
+    Only the text is checked: that it has the right keys and well-formed annotations.
 
     Raises:
         BoulangerError: it is not the text of a replay.

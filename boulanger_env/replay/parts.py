@@ -15,22 +15,22 @@ from boulanger_env.game.state import MOVES, SCORE
 from boulanger_env.game.walk import walk
 
 ROUNDING = 1e-6
-"""How far beyond 0 to 1 a probability may be: float32 rounds that much."""
+"""How far outside 0 .. 1 a probability may be: float32 rounds that much."""
 
 
 class ReplayError(BoulangerError):
-    """Something that is no replay, or an episode that cannot have gone so; the message names the step."""
+    """Not a replay, or an impossible episode; the message names the step."""
 
 
 _MOST_MOVES = 10**8
-"""More than any game has; with their points they fit the counters of a state."""
+"""More than any game has; with their points they still fit a state's counters."""
 
 
 def origin(start: Game) -> dict[str, Any]:
-    """How a game began, as files hold it.
+    """How a game began, as stored in files.
 
     A code or a board, the moves since then that undo can take back, and the score and the number of moves before
-    those, if there were any: undo reaches back over 100 moves, and a game can have had more.
+    those, if any: undo reaches back over 100 moves, and a game may have had more.
     """
     first, before = start.copy(), []
     while first.last_move is not None:
@@ -44,10 +44,10 @@ def origin(start: Game) -> dict[str, Any]:
 
 
 def begin(found: Mapping[str, Any]) -> Game:
-    """The game of an ``origin``, trusting nothing.
+    """The game of an ``origin``, which is untrusted.
 
     Raises:
-        BoulangerError: it is none.
+        BoulangerError: it is not a valid origin.
     """
     if "code" in found and "board" in found:
         raise ReplayError("it has a code and a board: one of them says it all")
@@ -80,7 +80,7 @@ def number(value: Any) -> float:
         ReplayError: it is not one.
     """
     try:
-        # NumPy's numbers are Real too, its bool is not.
+        # NumPy's numbers are Real too, but its bool is not.
         if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value):
             raise TypeError
         return float(value)
@@ -93,7 +93,7 @@ def as_action(value: Any) -> int:
 
 
 def _probability(value: Any) -> float:
-    """A number within 0 to 1; what a float's rounding puts beyond that is cut off."""
+    """A number within 0 .. 1; an excess from float rounding is clipped."""
     probability = number(value)
     if not -ROUNDING <= probability <= 1 + ROUNDING:
         raise ReplayError(f"probability {probability!r} is not within 0 to 1")
@@ -116,7 +116,7 @@ def as_annotation(value: Any) -> Annotation | None:
 
 
 def numbered(values: Any, what: str, check: Any) -> Iterator[Any]:
-    """Checked values of a list; an error says which one it is about."""
+    """The checked values of a list; an error says which value is wrong."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise ReplayError(f"the {what}s are not a list")
     for i, value in enumerate(values, 1):

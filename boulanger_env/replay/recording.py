@@ -16,14 +16,14 @@ from .parts import ReplayError
 from .replay import Replay
 
 Games = str | int
-"""``"all"``, ``"losses"``, or the number of episodes to record from the first."""
+"""``"all"``, ``"losses"``, or a number, to record the first so many episodes."""
 
 
 def check_games(games: Games) -> None:
-    """Refuse what is no choice of games.
+    """Check a choice of games.
 
     Raises:
-        BoulangerError: it is none.
+        BoulangerError: it is invalid.
     """
     if (isinstance(games, str) and games in ("all", "losses")) or (type(games) is int and games > 0):
         return
@@ -31,27 +31,27 @@ def check_games(games: Games) -> None:
 
 
 def is_wanted(games: Games, number: int, outcome: str | None) -> bool:
-    """Whether the episode with this number, from 0, is recorded; one that was left (None) is no loss."""
+    """Whether the episode with this number, from 0, is recorded; an unfinished one (None) is not a loss."""
     if isinstance(games, int):
         return number < games
     return games == "all" or outcome not in (WON, None)
 
 
 def file_name(number: int, code: str | None) -> str:
-    """Name of an episode's file: its number, from 1, so that names sort as the episodes went, and the code."""
+    """Name of an episode's file: its number, from 1, so that names sort in the order of play, and the code."""
     return f"{number + 1:06d}-{code or 'board'}.json"
 
 
 def next_number(folder: str | os.PathLike[str]) -> int:
-    """The number after those of the files in a folder."""
+    """The next free number for a file in a folder."""
     found = (re.match(r"(\d{6,})-.*\.json$", path.name) for path in files_in(folder, "*.json"))
     return max((int(match[1]) for match in found if match), default=0)
 
 
 def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
-    """The replays of a file, or of all ``.json`` files in a folder and those in it, in the order of their names.
+    """The replay in a file, or those in the ``.json`` files of a folder and its subfolders, in the order of their names.
 
-    In a folder, hidden files are passed over, and JSON of another kind, such as the results that ``train`` writes.
+    In a folder, hidden files are skipped, and so is other JSON, such as the results that ``train`` writes.
 
     Raises:
         ReplayError: a file is not a replay.
@@ -74,7 +74,7 @@ def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
 
 
 def _is_of_another_kind(path: Path) -> bool:
-    """Whether a file is whole, and neither says nor looks as if it were a replay; a damaged one is no such file."""
+    """Whether a file is intact JSON that neither claims nor appears to be a replay."""
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError):

@@ -23,12 +23,12 @@ from . import format
 from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
 
 KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
-"""The keywords of an environment that decide what an episode's actions bring."""
+"""The environment's keywords that determine the effect of an episode's actions."""
 
-# What a file holds of a replay just as it is.
+# The parts of a replay that a file holds unchanged.
 _FIELDS = ("actions", "outcome", "rewards", "settings", "agent", "annotations")
 _LONGEST = 500
-"""Characters of an error's message about a file."""
+"""Maximum length of an error message about a file."""
 
 
 class _End(NamedTuple):
@@ -38,12 +38,12 @@ class _End(NamedTuple):
 
 @dataclass(frozen=True)
 class Replay:
-    """An episode: how it began, what was done, what came of it. Making one checks it, and so does reading one.
+    """An episode: how it began, its actions and its outcome. It is checked when it is created or loaded.
 
-    Without ``settings`` it is a plain game by the rules, such as a person plays or a solver finds: its actions are all
-    legal (undo too), there are no rewards, and its outcome is that of the last position.
+    Without ``settings`` it is a plain game by the rules, as a person plays it or a solver finds it: its actions are all
+    legal (undo included), there are no rewards, and its outcome is that of the last position.
 
-    Two replays are equal when all of this is.
+    Two replays are equal if all their attributes are.
 
     >>> replay = replay_of(Game.from_code("MS-C4-1"), [733, 733, 741])
     >>> replay.outcome, replay.end.cards_home, replay.notation()
@@ -55,13 +55,13 @@ class Replay:
 need A
 
     Attributes:
-        start: the game before the first action, with the undo history that it had.
-        actions: action ids 0..780, illegal ones too where the episode had them.
-        outcome: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or None for an episode that was left.
-        rewards: of each action, or None without ``settings``.
-        settings: keywords of ``BoulangerEnv`` (those in ``KEYWORDS``; what is left out is its default), or None.
-        agent: who played, "" if that is not known.
-        annotations: what the agent thought before each action; empty, or as many as actions, with None for nothing.
+        start: the game before the first action, with its undo history.
+        actions: action ids 0..780, including illegal ones.
+        outcome: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or None for an unfinished episode.
+        rewards: one per action, or None without ``settings``.
+        settings: keywords of ``BoulangerEnv`` (those in ``KEYWORDS``; missing ones have their defaults), or None.
+        agent: who played, "" if unknown.
+        annotations: what the agent thought before each action; empty, or one entry per action, None for nothing.
         end: the game after the last action.
     """
 
@@ -78,7 +78,7 @@ need A
         """Check everything.
 
         Raises:
-            ReplayError: the episode cannot have gone so, or a value is of the wrong kind.
+            ReplayError: the episode is impossible, or a value is of the wrong kind.
         """
 
         def put(name: str, value: Any) -> None:
@@ -86,7 +86,7 @@ need A
 
         if not isinstance(self.start, Game):
             raise ReplayError(f"start is {self.start!r}, it must be a Game")
-        # A file holds no more of a game than this.
+        # Keep only what a file can hold of a game.
         put("start", begin(origin(self.start)))
         put("actions", tuple(numbered(self.actions, "action", as_action)))
         if not isinstance(self.outcome, str | None) or self.outcome not in OUTCOMES:
@@ -168,11 +168,11 @@ need A
         return walk(self.start, self.actions)
 
     def notation(self) -> list[str]:
-        """The actions as people write them."""
+        """The actions in notation."""
         return [step.text for step in self.steps()]
 
     def __str__(self) -> str:
-        """Where it began, the actions, ten a line, and how it ended."""
+        """How it began, the actions, ten per line, and how it ended."""
         words = self.notation()
         head = " · ".join(
             filter(None, [self.start.code or f"a board, {self.start.n_cells} cells", printable(self.agent)])
@@ -198,7 +198,7 @@ need A
         )
 
     def _counts(self) -> dict[str, int]:
-        """What a file says of the end, to be compared."""
+        """What a file states about the end, for comparison."""
         return {"score": self.end.score, "cards_home": self.end.cards_home}
 
     @classmethod
@@ -206,12 +206,12 @@ need A
         """Read the text of a replay file.
 
         Raises:
-            ReplayError: it is none, or an episode that cannot have gone so; the message names the step.
+            ReplayError: it is not a replay, or an impossible episode; the message names the step.
         """
         try:
             return cls._of_file(format.read(text))
         except BoulangerError as error:
-            # Some messages quote what was given, which may be long.
+            # Some messages quote their input, which may be long.
             said = str(error)
             raise ReplayError(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...") from None
 
@@ -228,7 +228,7 @@ need A
         return replay
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a replay file; it is there whole or not at all.
+        """Write a replay file, whole or not at all.
 
         Raises:
             OSError: it cannot be written.
@@ -240,7 +240,7 @@ need A
         """Read a replay file.
 
         Raises:
-            ReplayError: it is none, or an episode that cannot have gone so; the message names file and step.
+            ReplayError: it is not a replay, or an impossible episode; the message names the file and the step.
             OSError: it cannot be read.
         """
         try:
@@ -253,12 +253,12 @@ need A
     def to_episode(
         self, *, solvable: bool | None = None, strength: str = "", value_unit: str = ""
     ) -> dict[str, Any]:
-        """What the player shows of it, for ``render_html``.
+        """The data that the player shows, for ``render_html``.
 
         Args:
-            solvable: whether the game could be won from its start; a replay that was won says so itself.
+            solvable: whether the game could be won from its start; not needed if it was won.
             strength: how good the agent is, such as "wins 8 % of c4-test".
-            value_unit: what the annotations' values count, such as "cards home still expected".
+            value_unit: what the annotations' values measure, such as "cards home still expected".
         """
         return episode(
             self.start,
@@ -273,7 +273,7 @@ need A
         )
 
     def to_html(self, *, solvable: bool | None = None, strength: str = "", value_unit: str = "") -> str:
-        """A page with a player: one file that needs nothing else; the arguments are those of ``to_episode``."""
+        """A self-contained page with a player; the arguments are those of ``to_episode``."""
         return render_html([self.to_episode(solvable=solvable, strength=strength, value_unit=value_unit)])
 
     def _repr_html_(self) -> str:
@@ -282,10 +282,10 @@ need A
 
 
 def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
-    """A plain game, from how it began and the ids of its moves; its outcome is what they lead to.
+    """A plain game from its start and the ids of its moves, which determine its outcome.
 
     Raises:
-        ReplayError: a move that the rules forbid; the message names the step.
+        ReplayError: a move is illegal; the message names the step.
     """
     ids = tuple(moves)
     end = start

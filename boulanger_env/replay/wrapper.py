@@ -28,23 +28,23 @@ _CHANGE = (AutoFoundation, CardActions, TapActions, gym.ActionWrapper, gym.Rewar
 
 
 class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
-    """Writes each episode as a replay file into a folder, once it is over.
+    """Writes each episode to a folder as a replay file when it ends.
 
-    An episode that is left before its end, by ``reset()`` or ``close()``, is written too, without an outcome. Files
-    are numbered on from those that the folder holds; give each of several environments a folder of its own.
+    An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
+    after those already in the folder; if you record several environments, give each its own folder.
 
-    It records base actions and the environment's rewards, so it goes inside wrappers that change them:
+    It records base actions and the environment's rewards, so put it inside wrappers that change them:
     ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a ``TimeLimit`` is recorded as
     ``max_episode_steps``.
 
     Args:
         env: a Boulanger environment.
-        folder: where the files go; it is made if need be.
-        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or how many, from the first.
+        folder: where the files go; created if needed.
+        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
         agent: who plays, for the record.
 
     Raises:
-        BoulangerError: another environment, a wrapper inside that changes actions or rewards, or no such ``games``.
+        BoulangerError: another environment, a wrapper inside that changes actions or rewards, or an invalid ``games``.
 
     >>> import gymnasium as gym, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -96,10 +96,10 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
 
     @property
     def replay(self) -> Replay:
-        """The episode as far as it has been played; a notebook shows it.
+        """The episode so far; a notebook displays it.
 
         Raises:
-            gymnasium.error.ResetNeeded: there is none yet.
+            gymnasium.error.ResetNeeded: there is no episode yet.
         """
         self._base._check_reset()
         assert self._start is not None
@@ -120,12 +120,12 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
     def annotate(
         self, choices: Mapping[int, float] | None = None, value: float | None = None, note: str = ""
     ) -> None:
-        """Note what the agent thinks before its next action.
+        """Record what the agent thinks before its next action.
 
         Args:
             choices: base actions and their probabilities; the five likeliest are kept.
-            value: of the position.
-            note: anything else.
+            value: the value of the position.
+            note: any text.
 
         Raises:
             ReplayError: a value is not a finite number, a probability is not within 0 to 1, an action is not one, or
@@ -144,14 +144,14 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset the environment; an episode that was under way is written first."""
+        """Reset the environment; an episode in progress is written first."""
         self._leave()
         result = self.env.reset(seed=seed, options=options)
         self._forget(self._base.game)
         return result
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """Play an action; the last one of an episode writes it.
+        """Play an action; the end of an episode writes it to its file.
 
         Raises:
             IllegalMoveError: as the environment does; such an action is not recorded.
@@ -163,14 +163,14 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self._actions.append(action_id(action, self._base._settings.n_actions))
         self._rewards.append(float(reward))
         if terminated or truncated:
-            # Without an outcome of its own it was cut off from outside.
+            # Without an outcome of its own, it was truncated from outside.
             self._cut = self._base._outcome is None
             self._outcome = self._base._outcome or TRUNCATED
             self._write()
         return result
 
     def close(self) -> None:
-        """Close the environment; an episode that was under way is written first."""
+        """Close the environment; an episode in progress is written first."""
         self._leave()
         self._forget(None)
         super().close()

@@ -17,7 +17,7 @@ _CAN_BE_WON = {Status.SOLVED: True, Status.UNSOLVABLE: False, Status.LIMIT: None
 
 
 class Decision(NamedTuple):
-    """A move that was played, beside the legal moves it was chosen from."""
+    """A move that was played, with the legal moves it was chosen from."""
 
     step: int
     """Number of the action in its episode, from 1. Undo and illegal actions have numbers too, but are not decisions."""
@@ -28,19 +28,19 @@ class Decision(NamedTuple):
     before: Game
     """The position in which it was played."""
     winnable: bool | None
-    """Whether the game could still be won there; None: a limit came before the answer."""
+    """Whether the game could still be won there; None: a limit was reached first."""
     winning: tuple[Move, ...]
-    """Legal moves after which it still could."""
+    """Legal moves after which it still could be won."""
     losing: tuple[Move, ...]
-    """Legal moves after which it could not, which is proved. In a lost position all of them are."""
+    """Legal moves after which it could not, as proved; in a lost position, all of them."""
     undecided: tuple[Move, ...]
-    """Legal moves for which a limit came before the answer."""
+    """Legal moves for which a limit was reached first."""
     fewest: int | None
-    """Moves of a shortest win from ``before``, proved; None: not asked for, not proved, or there is no win."""
+    """Proven length of a shortest win from ``before``; None: not asked for, not proved, or there is no win."""
 
     @property
     def was_a_choice(self) -> bool:
-        """Whether one of the moves kept the win and another lost it."""
+        """Whether some moves kept the win and others lost it."""
         return bool(self.winning and self.losing)
 
     @property
@@ -56,8 +56,8 @@ class Diagnosis:
     """What :func:`diagnose` found.
 
     Attributes:
-        decisions: the legal moves that were played, those that were undone later among them.
-        winnable: whether the game can still be won after the last action; None: a limit came before the answer.
+        decisions: the legal moves that were played, including those undone later.
+        winnable: whether the game can still be won after the last action; None: a limit was reached first.
     """
 
     decisions: tuple[Decision, ...]
@@ -65,7 +65,7 @@ class Diagnosis:
 
     @property
     def choices(self) -> int:
-        """Decisions at which one legal move kept the win and another lost it."""
+        """Number of decisions at which some legal moves kept the win and others lost it."""
         return sum(decision.was_a_choice for decision in self.decisions)
 
     @property
@@ -75,7 +75,7 @@ class Diagnosis:
 
     @property
     def undecided(self) -> int:
-        """Decisions of which a limit left open whether they threw a win away."""
+        """Number of decisions for which a limit left open whether they threw a win away."""
         return sum(decision.is_mistake is None for decision in self.decisions)
 
     @property
@@ -94,19 +94,19 @@ def diagnose(
 ) -> Diagnosis:
     """Find out which decisions of a game kept the win, and which one threw it away.
 
-    Without limits every answer is proved. A decision in a position that can be won takes about 0.5 ms, one in a lost
-    position next to nothing; with ``fewest`` one takes some 50 ms.
+    Without limits every answer is proved. A decision in a winnable position takes about 0.5 ms, one in a lost
+    position next to nothing; with ``fewest``, about 50 ms.
 
     Args:
         start: the game before the first action; it is not changed.
         actions: action ids, as ``Replay.actions`` has them. Undo (780) takes a decision back, and an illegal action
             changes nothing.
-        fewest: also prove how many moves the shortest win from each position has.
-        node_limit: the most positions to look at, for each legal move.
-        memory_limit: bytes for the positions met.
+        fewest: also prove the length of a shortest win from each position.
+        node_limit: maximum positions to search, for each legal move.
+        memory_limit: maximum bytes for the positions met.
 
     Raises:
-        BoulangerError: an argument is not possible.
+        BoulangerError: an argument is invalid.
 
     >>> from boulanger_env import Game
     >>> game = Game.from_code("MS-C4-617")

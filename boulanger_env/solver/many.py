@@ -25,16 +25,16 @@ def solve_many(
     quality: str = "any",
     memory_limit: int = MEMORY_LIMIT,
 ) -> Iterator[Solution]:
-    """Solve games one after the other, in several processes.
+    """Solve many games, in several processes.
 
-    The processes end with the iterator, with ``close()`` before its end, and with this process, however that ends.
-    Each takes about a second to start: for fewer than some thousand games, ``workers=1`` is faster.
+    The processes end with the iterator, with its ``close()``, and with this process, however that ends.
+    Each takes about a second to start: for fewer than about a thousand games, ``workers=1`` is faster.
 
     Args:
-        games: games, or game codes; as many as memory need not hold: they are read as they are needed.
-        workers: processes; None for one a core, 1 for none beside this one.
-        progress: called with the number of games solved so far, after each.
-        node_limit: for each game, as the other limits and ``quality``; see ``solve``.
+        games: games or game codes; any iterable, read as needed.
+        workers: processes; None for one per core, 1 to use only this process.
+        progress: called after each game with the number of games solved so far.
+        node_limit: per game, as are the other limits and ``quality``; see ``solve``.
         time_limit: seconds.
         quality: ``"any"``, ``"short"`` or ``"shortest"``.
         memory_limit: bytes.
@@ -43,8 +43,7 @@ def solve_many(
         An iterator over the solutions, in the order of the games.
 
     Raises:
-        BoulangerError: an argument is not possible, or (from the iterator) one of the games is not one, or a process
-            was ended from outside.
+        BoulangerError: an argument is invalid, or (from the iterator) an item is not a game, or a process was killed.
 
     >>> [str(solution.status) for solution in solve_many(["MS-C4-1", "MS-C2-1"], workers=1)]
     ['solved', 'unsolvable']

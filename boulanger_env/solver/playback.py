@@ -48,7 +48,7 @@ def _moves(game: Game, start: Start, steps: Array, replay: Any) -> tuple[Move, .
 
 @kernel
 def _replay_steps(start: Any, board: Board, b: Array, w: Array, steps: Array, log: Array) -> None:
-    """Write down what the steps of a complete search move."""
+    """Log the moves of a complete search's steps."""
     read_board(board, start, b, w)
     settle(start, b, w, log)
     for i in range(len(steps)):
@@ -57,7 +57,7 @@ def _replay_steps(start: Any, board: Board, b: Array, w: Array, steps: Array, lo
 
 @kernel
 def _replay_moves(start: Any, board: Board, b: Array, w: Array, moves: Array, log: Array) -> None:
-    """Write down what the moves of an A* search move."""
+    """Log the moves of an A* search."""
     read_board(board, start, b, w)
     shortest.all_home(start, b, w, log)
     for i in range(len(moves)):
@@ -66,7 +66,7 @@ def _replay_moves(start: Any, board: Board, b: Array, w: Array, moves: Array, lo
 
 @kernel
 def _to_actions(board: Board, log: Array) -> bool:
-    """Turn written moves into action ids, in place, while playing them; False if the rules forbid one."""
+    """Turn logged moves into action ids, in place, while playing them; False if the rules forbid one."""
     for i in range(len(log)):
         action = _action(board, log[i] & 255, (log[i] >> 8) & 255, log[i] >> 16)
         if action < 0 or why_illegal(board, action) != LEGAL:
@@ -78,7 +78,7 @@ def _to_actions(board: Board, log: Array) -> bool:
 
 @kernel
 def _action(board: Board, card: int, size: int, to: int) -> int:
-    """The action that moves ``card`` with the cards built on it, -1 if it lies nowhere."""
+    """The action that moves ``card`` with the cards built on it, -1 if the card is not found."""
     for column in range(N_COLUMNS):
         if i64(board[TOPS + column]) == card - size + 1 and run_length(board, column) >= size:
             if to == TO_CELL:

@@ -74,7 +74,7 @@ def toggle(words: Array, card: int, codes: int) -> None:
 
 @kernel
 def hash_key(low: Any, high: Any) -> Any:
-    """Where to look for a key first: a uint64 of which every bit depends on both words."""
+    """The hash of a key: a uint64 of which every bit depends on both words."""
     mixed = (low ^ (high * _MIX_1)) * _MIX_2
     return mixed ^ (mixed >> _SHIFT)
 
@@ -138,7 +138,7 @@ def drop_tail(start: Any, b: Array, column: int, size: int) -> None:
 
 @kernel
 def write_log(log: Array, card: int, size: int, to: int) -> None:
-    """Note a move in ``log``, int64: its length, then one number a move. A log of length 1 keeps nothing."""
+    """Append a move to ``log``, int64: its length, then one number per move. A log of length 1 stores nothing."""
     if log.shape[0] > 1:
         log[0] += 1
         log[log[0]] = card | size << 8 | to << 16
@@ -260,9 +260,9 @@ def is_alone(start: Any, b: Array, column: int) -> bool:
 
 @kernel
 def settle(start: Any, b: Array, w: Array, log: Array) -> None:
-    """Play every move that is never wrong, until there is none.
+    """Play all moves that are never wrong, until none is left.
 
-    They are: a card home; a card alone in its column onto its parent; a card from a cell onto its parent.
+    These are: a card home; a card alone in its column onto its parent; a card from a cell onto its parent.
     """
     while True:
         tops, children, alone = NONE, NONE, NONE
@@ -293,7 +293,7 @@ def settle(start: Any, b: Array, w: Array, log: Array) -> None:
 
 @kernel
 def column_of_parent(b: Array, card: int) -> int:
-    """The column whose top card takes ``card``; there is one."""
+    """The column whose top card takes ``card``; it must exist."""
     column = 0
     while i64(b[TOP + column]) != card + 1:
         column += 1
@@ -302,7 +302,7 @@ def column_of_parent(b: Array, card: int) -> int:
 
 @kernel
 def empty_column(b: Array) -> int:
-    """The first empty column; there is one."""
+    """The first empty column; it must exist."""
     column = 0
     while b[TOP + column] != 0:
         column += 1

@@ -36,7 +36,7 @@ FULL = (STACK_FULL, TABLE_FULL)
 
 STACK, KEYS, LOOKED, ROUND = range(4)
 
-# The keys of a search carry its number in the 8 bits that a key leaves: the table need not be emptied each time.
+# Keys carry the search's number in their 8 spare bits, so that the table need not be cleared for each search.
 _ROUNDS = 256
 _TAG_SHIFT = np.uint64(60)
 _TAG = np.uint64(15 << 60)
@@ -46,21 +46,21 @@ _PLACES_AT_FIRST = 8192
 
 
 class Search(NamedTuple):
-    """A search that can stop after any node and go on.
+    """A search that can pause after any node and resume.
 
     Attributes:
-        bytes: uint8 ``(m, 32)``, the stack of positions; below one still to be looked at lie those that led to it.
-        words: uint64 ``(m, 4)``, beside it, each position's step in ``words[:, 3]``.
-        waiting: bool ``(m,)``: not looked at yet.
-        seen: uint64 ``(places, 2)``: the exact keys of all positions met; a power of two of places.
-        counts: int64 ``(4,)``: positions on the stack, keys in the table, positions looked at, searches in this table.
-        child_bytes: uint8 ``(k, 32)``, the next positions of one position.
-        child_words: uint64 ``(k, 4)``, beside it.
-        values: int64 ``(k,)``, the order in which they go on the stack.
-        order: int64 ``(k,)``, beside it.
-        steps: int64 ``(k,)``, the steps of one position.
-        digs: room for listing them.
-        no_log: int64 ``(1,)``, a log that keeps nothing.
+        bytes: uint8 ``(m, 32)``, the stack of positions; below an open position are those that led to it.
+        words: uint64 ``(m, 4)``, the rest of each position; its step is in ``words[:, 3]``.
+        waiting: bool ``(m,)``: not expanded yet.
+        seen: uint64 ``(places, 2)``: the exact keys of all positions met; the size is a power of two.
+        counts: int64 ``(4,)``: positions on the stack, keys in the table, positions expanded, searches in this table.
+        child_bytes: uint8 ``(k, 32)``, the children of one position.
+        child_words: uint64 ``(k, 4)``, likewise.
+        values: int64 ``(k,)``, by which the children are sorted before they go on the stack.
+        order: int64 ``(k,)``, their sorted order.
+        steps: int64 ``(k,)``, the steps from one position.
+        digs: working memory for listing them.
+        no_log: int64 ``(1,)``, a log that stores nothing.
     """
 
     bytes: NDArray[np.uint8]
@@ -78,7 +78,7 @@ class Search(NamedTuple):
 
 
 def new_search() -> Search:
-    """Room for a small search; :func:`grown` makes more."""
+    """Arrays for a small search; :func:`grown` enlarges them."""
     return Search(
         bytes=np.zeros((_STACK_AT_FIRST, N_BYTES), np.uint8),
         words=np.zeros((_STACK_AT_FIRST, N_WORDS), np.uint64),
@@ -96,7 +96,7 @@ def new_search() -> Search:
 
 
 def grown(search: Search, status: int) -> Search:
-    """The same search with more room for what ``status`` says is full."""
+    """The same search with larger arrays where ``status`` says that one is full."""
     if status == STACK_FULL:
         size = 2 * len(search.waiting)
         return search._replace(
@@ -123,7 +123,7 @@ def memory(search: Search) -> int:
 
 @kernel
 def begin(s: Any, b: Array, w: Array) -> int:
-    """Put one settled position on the stack, which is empty; ``WON`` or ``LOST`` where that is known, else ``MORE``."""
+    """Push a settled position onto the empty stack; return ``WON`` or ``LOST`` if that is known, else ``MORE``."""
     s.counts[STACK] = 0
     s.counts[LOOKED] = 0
     if n_home(b) == N_CARDS:
@@ -149,7 +149,7 @@ def forget(s: Any) -> None:
 
 @kernel
 def begin_at(board: Board, start: Any, s: Any, b: Array, w: Array) -> int:
-    """Make a game's row the start of a new search; ``WON`` where settling is all that is left, else ``MORE``."""
+    """Start a new search from a game's row; return ``WON`` if settling alone wins, else ``MORE``."""
     forget(s)
     read_board(board, start, b, w)
     settle(start, b, w, s.no_log)
@@ -158,10 +158,10 @@ def begin_at(board: Board, start: Any, s: Any, b: Array, w: Array) -> int:
 
 @kernel
 def search_on(start: Any, s: Any, nodes: int) -> int:
-    """Look at up to ``nodes`` more positions.
+    """Expand up to ``nodes`` more positions.
 
     Returns:
-        Why it stopped. After ``WON`` the positions that do not wait are the way to the win, the first one first.
+        Why it stopped. After ``WON`` the positions that are not ``waiting`` are the path to the win, in order.
     """
     n, n_keys, round_, looked = s.counts[STACK], s.counts[KEYS], s.counts[ROUND], 0
     status = LOST
@@ -228,13 +228,13 @@ def copy_position(b: Array, w: Array, to_b: Array, to_w: Array) -> None:
 
 @kernel
 def add_key(seen: Array, round_: int, low: Any, high: Any) -> bool:
-    """Put a key into the table, which has room; False if it was there."""
+    """Add a key to the table, which has room; False if it was already there."""
     tag_low, tag_high = np.uint64(round_ & 15) << _TAG_SHIFT, np.uint64(round_ >> 4) << _TAG_SHIFT
     last = np.uint64(seen.shape[0] - 1)
     place = hash_key(low, high) & last
     low |= tag_low
     high |= tag_high
-    # What an earlier round has left counts as free.
+    # Keys of earlier rounds count as free places.
     while seen[place, 0] & _TAG == tag_low and seen[place, 1] & _TAG == tag_high:
         if seen[place, 0] == low and seen[place, 1] == high:
             return False
@@ -255,7 +255,7 @@ def copy_keys(old: Array, round_: int, new: Array) -> None:
 
 @kernel
 def value_of(start: Any, b: Array) -> int:
-    """How near a position looks to a win; it decides only what is looked at first."""
+    """How close a position looks to a win; affects only the order of the search."""
     value = 5 * n_home(b) + 6 * i64(b[FREE]) + 6 * i64(b[EMPTY])
     for column in range(N_COLUMNS):
         if b[TOP + column] == 0:

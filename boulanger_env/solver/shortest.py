@@ -54,8 +54,8 @@ RUN, TAIL, DOWN, UP = range(4)
 """Moves: a run to a column, the lowest cards of one to an empty column, a top card to a cell, a cell card to a column.
 
 As one number: ``kind | column << 4 | to << 8 | size << 12 | card << 16`` with the group's highest card. A node may be
-reached anew with its columns in another order, so what is kept of a move for good is its card, its size and
-whether it goes to an empty column, ``to`` = 8 in :func:`list_moves`.
+reached again with its columns in another order, so only a move's card, its size and whether it goes to an empty
+column (``to`` = 8 in :func:`list_moves`) are permanent.
 """
 
 NODES, ENTRIES, LOOKED, LOWEST, GOAL = range(5)
@@ -70,17 +70,17 @@ class Graph(NamedTuple):
 
     Attributes:
         bytes: uint8 ``(m, 32)``, the positions ("nodes"); the root is the first.
-        words: uint64 ``(m, 4)``, beside it, the move that led to each in ``words[:, 3]``.
+        words: uint64 ``(m, 4)``, the rest of each position; the move that led to it is in ``words[:, 3]``.
         parent: int32 ``(m,)``, the node it came from.
         cost: int32 ``(m,)``, moves to get there.
-        closed: bool ``(m,)``, looked at.
-        table: int32 ``(places,)``: a node + 1 by the hash of its key, 0 = free; a power of two of places.
+        closed: bool ``(m,)``, expanded.
+        table: int32 ``(places,)``: a node + 1 by the hash of its key, 0 = free; the size is a power of two.
         entry_node: int32 ``(k,)``: entries of the open list.
         entry_next: int32 ``(k,)``, the next entry + 1 of the same value.
         first: int32 ``(4096,)``: for each value the newest entry + 1.
-        counts: int64 ``(5,)``: nodes, entries, nodes looked at, the lowest value that may be open, the goal's node + 1.
+        counts: int64 ``(5,)``: nodes, entries, nodes expanded, the lowest value that may be open, the goal's node + 1.
         moves: int64 ``(256,)``, the moves of one position.
-        no_log: int64 ``(1,)``, a log that keeps nothing.
+        no_log: int64 ``(1,)``, a log that stores nothing.
     """
 
     bytes: NDArray[np.uint8]
@@ -138,7 +138,7 @@ def memory(graph: Graph) -> int:
 
 @kernel
 def begin(start: Any, g: Any, b: Array, w: Array, weight_g: int, weight_h: int) -> None:
-    """Make a position, its foundation moves played, the root of an empty graph."""
+    """Play a position's foundation moves and make it the root of an empty graph."""
     g.table[:] = 0
     g.first[:] = 0
     g.counts[:] = 0
@@ -157,10 +157,10 @@ def begin(start: Any, g: Any, b: Array, w: Array, weight_g: int, weight_h: int) 
 
 @kernel
 def expand(start: Any, g: Any, weight_g: int, weight_h: int, below: int, nodes: int) -> int:
-    """Look at up to ``nodes`` more positions, lowest ``weight_g * cost + weight_h * moves_left`` first.
+    """Expand up to ``nodes`` more positions, lowest ``weight_g * cost + weight_h * moves_left`` first.
 
-    Positions that cannot lead to fewer than ``below`` moves are left out. With equal weights a solution that is
-    found is a shortest one, and ``NONE_LEFT`` proves that there is none of fewer than ``below`` moves.
+    Positions that cannot lead to fewer than ``below`` moves are left out. With equal weights the solution found
+    is a shortest one, and ``NONE_LEFT`` proves that there is none of fewer than ``below`` moves.
     """
     n, n_entries, lowest, looked = g.counts[NODES], g.counts[ENTRIES], g.counts[LOWEST], 0
     while True:
@@ -226,11 +226,11 @@ def expand(start: Any, g: Any, weight_g: int, weight_h: int, below: int, nodes: 
 
 @kernel
 def moves_left(start: Any, b: Array) -> int:
-    """A lower bound of the moves that are left, 0 only for a win.
+    """A lower bound on the moves left, 0 only for a win.
 
-    Each card that is not home needs the move that takes it there. Besides, a card that has not moved yet, lies above
-    a lower card of its suit and not on its parent must go elsewhere before it can go home: a move of its own, since no
-    other card of a group has left its parent. No move lowers the bound by more than itself.
+    Each card that is not home needs a move home. Besides, a card that has not moved yet and lies above a lower card of
+    its suit, but not on its parent, must go elsewhere before it can go home. That takes a separate move, since the
+    other cards of its group lie on their parents. No move lowers the bound by more than one.
     """
     bound = N_CARDS - n_home(b)
     for column in range(N_COLUMNS):
@@ -240,9 +240,9 @@ def moves_left(start: Any, b: Array) -> int:
 
 @kernel
 def list_moves(start: Any, b: Array, w: Array, moves: Array) -> int:
-    """Write the moves of a position that has no foundation move; returns how many they are.
+    """Write the moves of a position that has no foundation move; return their number.
 
-    One empty column stands for all, and a whole column does not go to an empty one.
+    One empty column stands for all, and a whole column never goes to an empty one.
     """
     free, empty = i64(b[FREE]), i64(b[EMPTY])
     most = group_limit(free, empty)
@@ -291,7 +291,7 @@ def move_code(kind: int, column: int, to: int, size: int, card: int) -> int:
 
 @kernel
 def take_move(start: Any, b: Array, w: Array, move: int, log: Array) -> int:
-    """Play a move and all foundation moves after it; returns how many moves that is."""
+    """Play a move and all foundation moves after it; return the number of moves."""
     kind, column, to, size, card = (
         move & 15,
         (move >> 4) & 15,
@@ -314,7 +314,7 @@ def take_move(start: Any, b: Array, w: Array, move: int, log: Array) -> int:
 
 @kernel
 def find_columns(b: Array, move: int) -> int:
-    """The same move with the columns where its cards lie in this position."""
+    """The same move with its columns as they are numbered in this position."""
     kind, to, size, card = move & 15, (move >> 8) & 15, (move >> 12) & 15, move >> 16
     column = 0
     if kind != UP:
@@ -327,7 +327,7 @@ def find_columns(b: Array, move: int) -> int:
 
 @kernel
 def all_home(start: Any, b: Array, w: Array, log: Array) -> int:
-    """Play every foundation move there is, which never makes a solution longer; returns how many."""
+    """Play all foundation moves, which never makes a solution longer; return their number."""
     count = 0
     while True:
         tops = NONE

@@ -40,9 +40,9 @@ class Status(str, Enum):
     """What is known of a position."""
 
     SOLVED = "solved"
-    """It can be won: the solution's moves do it."""
+    """It can be won, by the solution's moves."""
     UNSOLVABLE = "unsolvable"
-    """It cannot be won: the search has been through everything that single-card moves can reach."""
+    """It cannot be won: the search has exhausted everything that single-card moves can reach."""
     LIMIT = "limit"
     """A limit was reached first; nothing is known."""
 
@@ -56,8 +56,8 @@ class Solution:
 
     Attributes:
         status: ``Status.SOLVED``, ``UNSOLVABLE`` or ``LIMIT``.
-        moves: the moves of a win, groups whole; empty unless it is solved (or already won).
-        nodes: positions looked at.
+        moves: the moves of a win, groups as one move; empty unless it is solved (or if already won).
+        nodes: positions searched.
         is_shortest: whether it is proved that no solution has fewer moves.
         game: the position that was solved.
     """
@@ -79,22 +79,22 @@ class Solution:
         return texts
 
     def _repr_html_(self) -> str | None:
-        """A player of the moves for a notebook; None, for the plain text, where there are none."""
+        """A player of the moves for a notebook; None, for plain text, if there are none."""
         if self.game is None or not self.moves:
             return None
         return player(self.game, [move.id for move in self.moves])
 
 
 class Budget:
-    """What a solver may still use up.
+    """A solver's remaining budget.
 
     Args:
-        nodes: positions to look at, None for no limit.
-        seconds: from now on, None for no limit.
-        memory: bytes.
+        nodes: maximum positions to search, None for no limit.
+        seconds: maximum time from now on, None for no limit.
+        memory: maximum bytes.
 
     Attributes:
-        spent: positions looked at so far.
+        spent: positions searched so far.
     """
 
     def __init__(self, nodes: int | None, seconds: float | None, memory: int) -> None:
@@ -104,7 +104,7 @@ class Budget:
         self.spent = 0
 
     def slice(self, most: int) -> int:
-        """How many nodes to look at before asking again, up to ``most``; 0 when a limit is reached."""
+        """How many nodes to search before checking again, up to ``most``; 0 if a limit is reached."""
         if self.deadline is not None and time.monotonic() >= self.deadline:
             return 0
         left = most if self.nodes is None else min(most, self.nodes - self.spent)
@@ -112,7 +112,7 @@ class Budget:
 
 
 class _Room(threading.local):
-    """Arrays that a thread's searches begin with; a search that outgrows them makes its own."""
+    """Arrays that a thread's searches start with; a search that outgrows them allocates its own."""
 
     def __init__(self) -> None:
         self.start = new_start()
@@ -135,25 +135,25 @@ def solve(
 ) -> Solution:
     """Find out whether a game can still be won, and how.
 
-    Without limits the answer is complete: a win that replays, or a proof that there is none. A deal of 4 cells takes
-    half a millisecond to one on average, one of 2 cells a fifth of that, one of 1 cell a tenth.
+    Without limits the answer is complete: a win that replays, or a proof that there is none. A deal with 4 cells takes
+    0.5 to 1 ms on average, one with 2 cells a fifth of that, one with 1 cell a tenth.
 
     Args:
         game: any position; it is not changed.
-        node_limit: the most positions to look at.
+        node_limit: maximum positions to search.
         time_limit: seconds.
-        quality: ``"any"``: the first win found. ``"short"``: a good one, about 1 % longer than the shortest, in some
-            20 ms, and better ones for as long as a ``time_limit`` lasts. ``"shortest"``: one of which it is proved
-            that none has fewer moves, a group counted as one; 0.07 s on average for a deal of 4 cells, and
-            1.2 s at most over the first 200 Microsoft deals.
-        memory_limit: bytes for the positions met.
+        quality: ``"any"``: the first win found. ``"short"``: about 1 % longer than the shortest, in some 20 ms, and
+            improved for as long as a ``time_limit`` lasts. ``"shortest"``: proved that none has fewer moves, a group
+            counting as one; 0.07 s on average for a deal with 4 cells, and 1.2 s at most over the first 200 Microsoft
+            deals.
+        memory_limit: maximum bytes for the positions met.
 
     Returns:
-        The solution. Once a win is known a limit that is reached leaves the best one found, with ``is_shortest``
-        False where the proof is missing.
+        The solution. If a limit is reached after a win was found, the best one so far, with ``is_shortest`` False if
+        the proof is missing.
 
     Raises:
-        BoulangerError: an argument is not possible.
+        BoulangerError: an argument is invalid.
 
     >>> from boulanger_env import Game
     >>> solution = solve(Game.from_code("MS-C4-1"), quality="shortest")
@@ -187,7 +187,7 @@ def solve(
 
 
 def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
-    """Search completely from a position; ``WON``, ``LOST`` or, at a limit, ``MORE``."""
+    """Search a position completely; return ``WON``, ``LOST`` or, at a limit, ``MORE``."""
     start, b, w = _room.start, _room.bytes, _room.words
     status = int(search.begin_at(game._board, start, _room.search, b, w))
     return run(
@@ -203,7 +203,7 @@ def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
 def _improve(
     start: Start, game: Game, weight_g: int, weight_h: int, below: int, most: int, budget: Budget
 ) -> tuple[shortest.Graph, int]:
-    """Look for a solution of fewer than ``below`` moves; ``FOUND``, ``NONE_LEFT`` or, at a limit, ``MORE``."""
+    """Search for a solution of fewer than ``below`` moves; return ``FOUND``, ``NONE_LEFT`` or, at a limit, ``MORE``."""
     read_board(game._board, start, _room.bytes, _room.words)
     shortest.begin(start, _room.graph, _room.bytes, _room.words, weight_g, weight_h)
     return run(
@@ -219,19 +219,19 @@ def _improve(
 def run(
     kind: Any, room: Any, status: int, go_on: Callable[[Any, int], int], most: int, budget: Budget
 ) -> tuple[Any, int]:
-    """Let a search that stopped with ``status`` go on, with more room where it needs it, to its end or to a limit.
+    """Resume a search that stopped with ``status``, with larger arrays if needed, to its end or to a limit.
 
     Args:
         kind: the search's module.
         room: its arrays.
         status: why it stopped.
-        go_on: looks at some more nodes.
-        most: nodes it may look at.
-        budget: what all searches together may use.
+        go_on: expands some more nodes.
+        most: maximum nodes for this search.
+        budget: the budget of all searches together.
     """
     while status == kind.MORE or status in kind.FULL:
         if status in kind.FULL:
-            # While it grows, the old arrays and the new, twice as long, are there together.
+            # While growing, the old arrays and the new ones, twice as long, exist together.
             if 3 * kind.memory(room) > budget.memory:
                 return room, int(kind.MORE)
             try:
@@ -250,7 +250,7 @@ def run(
 
 
 def check_limits(node_limit: object, time_limit: object, quality: object, memory_limit: object) -> None:
-    """Raise a BoulangerError for arguments that make no sense."""
+    """Raise a BoulangerError for invalid arguments."""
     for name, limit in (("node_limit", node_limit), ("memory_limit", memory_limit)):
         if limit is not None and not is_whole(limit, 1):
             raise BoulangerError(f"{name} is {shown(limit)}; it must be a whole number from 1 on")
@@ -265,7 +265,7 @@ def check_limits(node_limit: object, time_limit: object, quality: object, memory
 
 
 def check_game(game: object, function: str) -> Game:
-    """A copy of a game, which nobody else plays on; a BoulangerError for what is not one."""
+    """A private copy of a game; a BoulangerError if it is not one."""
     if not isinstance(game, Game):
         raise BoulangerError(
             f"{function} takes a Game, such as Game.from_code('MS-C4-617'), not {shown(game)}"

@@ -38,15 +38,15 @@ from .position import (
     toggle,
 )
 
-_NO_LOWER = 0xEEEE  # four digits of 14, one a suit: no card seen yet
+_NO_LOWER = 0xEEEE  # a digit 14 for each suit: no card seen yet
 
 
 class Start(NamedTuple):
-    """What is known of a start before the search, uint8 all of it.
+    """What is known about a start before the search; all arrays are uint8.
 
     ``cards`` ``(8, 19)``: the start's columns; ``runs`` ``(8, 19)``: how many cards of one run end at each place;
     ``codes`` ``(53,)``: each card's 2 bits while it has not moved; ``column`` and ``place`` ``(53,)``: where it lay;
-    ``blockers`` ``(8, 20)``: in a column cut to so many cards, those that lie above a lower card of their suit;
+    ``blockers`` ``(8, 20)``: in a column's first so many cards, how many lie above a lower card of their suit;
     ``heads`` ``(8, 20)``: the same, without those that lie on their parent.
     """
 
@@ -60,7 +60,7 @@ class Start(NamedTuple):
 
 
 def new_start() -> Start:
-    """Room for one start, for :func:`read_board` to fill."""
+    """Arrays for one start, for :func:`read_board` to fill."""
     return Start(
         cards=np.zeros((N_COLUMNS, MAX_HEIGHT), np.uint8),
         runs=np.zeros((N_COLUMNS, MAX_HEIGHT), np.uint8),
@@ -74,7 +74,7 @@ def new_start() -> Start:
 
 @kernel
 def read_board(board: Array, start: Any, b: Array, w: Array) -> None:
-    """Make a game's row (``game/state.py``) a start and its first position."""
+    """Read a game's row (``game/state.py``) into a start and its first position."""
     start.codes[:] = AT_START
     start.column[:] = N_COLUMNS
     b[:] = 0

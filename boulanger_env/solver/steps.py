@@ -46,13 +46,13 @@ MAX_STEPS = 1024
 
 
 class Digs(NamedTuple):
-    """What digging in each column of a position would lay open, ``(8, 5)`` arrays by column and number of runs dug.
+    """What digging in each column of a position would uncover, ``(8, 5)`` arrays by column and number of runs dug.
 
-    ``depth`` ``(8,)``: how often a column can be dug without a gain; ``gains`` ``(8,)``: whether one more brings one.
+    ``depth`` ``(8,)``: how often a column can be dug without a gain; ``gains`` ``(8,)``: whether one more dig gains.
     ``top``, ``head``, ``cost`` (cells taken): int64; ``taken``: uint64, the bits of the cards in cells;
     ``opened``: uint64, the bits of the children of the top cards up to here.
     ``whole``: whether the run at the top is all that is left of the column.
-    ``where`` and ``where_head`` ``(53,)``: for each card that may be laid open, as a top card or as the head of the
+    ``where`` and ``where_head`` ``(53,)``: for each card that can be uncovered, as a top card or as the head of the
     run at the top, ``column * 5 + digs + 1``, else 0.
     """
 
@@ -69,7 +69,7 @@ class Digs(NamedTuple):
 
 
 def new_digs() -> Digs:
-    """Room for the digs of one position."""
+    """Arrays for the digs of one position."""
     shape = (N_COLUMNS, MAX_DEPTH)
     return Digs(
         depth=np.zeros(N_COLUMNS, np.int64),
@@ -120,7 +120,7 @@ def look_down(start: Any, b: Array, w: Array, digs: Any) -> None:
             digs.where[top] = column * MAX_DEPTH + depth + 1
             digs.where_head[head] = column * MAX_DEPTH + depth + 1
             cost += head - top + 1
-            # A run whose parent lies open comes back from the cells at once: putting it there says as much.
+            # A run whose parent is a top card would come back from the cells at once: JOIN covers that.
             if cost > free or others & PARENT_BIT[head]:
                 break
             for card in range(top, head + 1):
@@ -176,7 +176,7 @@ def take_step(start: Any, b: Array, w: Array, step: int, log: Array) -> None:
 
 @kernel
 def list_steps(start: Any, b: Array, w: Array, digs: Any, steps: Array) -> int:
-    """Write the steps from a settled position into ``steps``, int64 ``(MAX_STEPS,)``; returns how many they are."""
+    """Write the steps from a settled position into ``steps``, int64 ``(MAX_STEPS,)``; return their number."""
     look_down(start, b, w, digs)
     free, empty = i64(b[FREE]), i64(b[EMPTY])
     count = 0

@@ -23,9 +23,9 @@ _NO_LIMIT = 1 << 62
 def verdicts(
     decks: NDArray[np.integer[Any]], n_cells: NDArray[np.integer[Any]] | int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Search deals completely, without keeping their solutions: for labelling many.
+    """Search deals completely, without keeping their solutions: for labelling many deals.
 
-    Memory is not bounded here as it is in ``solve``: the longest search among the deals Microsoft 1-32000 takes less
+    Unlike in ``solve``, memory is not bounded: the longest search among the Microsoft deals 1-32000 takes less
     than 1 MB.
 
     Args:
@@ -33,11 +33,11 @@ def verdicts(
         n_cells: 4, 2 or 1, for all of them or ``(m,)``.
 
     Returns:
-        Whether each can be won, bool ``(m,)``, and the positions looked at, int64 ``(m,)``, both as ``solve`` says.
+        Whether each can be won, bool ``(m,)``, and the positions searched, int64 ``(m,)``, both as from ``solve``.
 
     Raises:
         InvalidBoardError: a deck does not hold the 52 cards once each.
-        BoulangerError: a number of cells is not possible.
+        BoulangerError: a number of cells is invalid.
 
     >>> from boulanger_env.deals import load
     >>> solvable, nodes = verdicts(*load("microsoft-c2")[:29].decks())
@@ -81,7 +81,7 @@ def _search_decks(
     solvable: Array,
     nodes: Array,
 ) -> tuple[int, int]:
-    """Search deals from the ``i``-th on, which goes on if ``status`` says that it had run out of room."""
+    """Search deals from the ``i``-th on, resuming that one if ``status`` says that it had run out of room."""
     while i < len(decks):
         if status == search.STACK_FULL or status == search.TABLE_FULL:
             status = search.MORE

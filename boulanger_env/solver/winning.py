@@ -38,22 +38,22 @@ def winning_moves(
     *,
     memory_limit: int = MEMORY_LIMIT,
 ) -> dict[Move, bool | None]:
-    """For each legal move whether the game can still be won after it.
+    """For each legal move, whether the game can still be won after it.
 
-    The moves share what is found: a position from which one of them has been proved lost is not searched again.
+    The searches share their results: a position proved lost for one move is not searched again for another.
 
     Args:
         game: any position; it is not changed.
-        node_limit: the most positions to look at, for each move.
+        node_limit: maximum positions to search, for each move.
         time_limit: seconds, for all moves.
-        memory_limit: bytes for the positions met.
+        memory_limit: maximum bytes for the positions met.
 
     Returns:
-        The legal moves in the order of their ids, each with True (a win remains), False (proved: none does) or None (a
+        The legal moves in the order of their ids, each with True (it keeps the win), False (proved lost) or None (a
         limit was reached first).
 
     Raises:
-        BoulangerError: an argument is not possible.
+        BoulangerError: an argument is invalid.
 
     >>> from boulanger_env import Game
     >>> verdicts = winning_moves(Game.from_code("MS-C4-617"))
@@ -89,7 +89,7 @@ def winning_moves(
             path = ~room.waiting[: room.counts[search.STACK]]
             won.update((int(key[LOW]), int(key[HIGH])) for key in room.words[: len(path)][path])
         if status != search.LOST:
-            # What this search has met is not all lost: only what earlier ones left stays in the table.
+            # Not all positions of this search are lost: keep only those of earlier searches in the table.
             room = room._replace(seen=lost[0])
             room.counts[search.KEYS] = lost[1]
     return verdicts

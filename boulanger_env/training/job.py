@@ -60,20 +60,20 @@ def train(
 ) -> list[Results]:
     """Train, benchmark and save; Ctrl-C ends the training early and keeps the best model so far.
 
-    PyTorch works with the threads that it has: for networks as small as these ``torch.set_num_threads(1)`` is best on
-    a machine that does other work too.
+    PyTorch's number of threads is left as it is; for networks this small ``torch.set_num_threads(1)`` is best on
+    a machine that is also doing other work.
 
     Args:
-        settings: what to do.
+        settings: the training run.
         folder: where the files go; it must be empty or not exist yet.
-        say: told how it goes, a line at a time.
-        progress_bar: show one while learning.
+        say: called with each line of progress.
+        progress_bar: show a progress bar while learning.
 
     Returns:
         The benchmark of the model and of the baselines.
 
     Raises:
-        BoulangerError: the folder holds something already.
+        BoulangerError: the folder is not empty.
         OSError: a file cannot be written.
         KeyboardInterrupt: Ctrl-C before the first evaluation, or during the benchmark.
     """
@@ -144,7 +144,7 @@ def train(
 
 
 def _claimed(folder: Path) -> Path:
-    """Make the folder and the one for the benchmark in it, which only one of two runs can do."""
+    """Create the folder and its benchmark subfolder; of two concurrent runs only one can."""
     folder.mkdir(parents=True, exist_ok=True)
     benchmark_folder = folder / "benchmark"
     try:
@@ -159,7 +159,7 @@ def _claimed(folder: Path) -> Path:
 
 
 def verdicts(results: Sequence[Results]) -> list[str]:
-    """Whether the first of some runs wins more often than each of the others, a line for each."""
+    """Whether the first run wins more often than each of the others, one line for each."""
     return [_verdict(pair) for pair in compare(results)[: len(results) - 1]]
 
 
@@ -199,7 +199,7 @@ class Best:
         self.replay: Replay | None = None
 
     def see(self, replay: Replay) -> None:
-        """Look at one more game."""
+        """Consider one more game."""
         if self.replay is None or _merit(replay) > _merit(self.replay):
             self.replay = replay
 

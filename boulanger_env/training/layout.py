@@ -11,7 +11,7 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.state import MAX_CELLS, N_COLUMNS, NO_CELL
 
-# Only the 13 topmost cards of a column have a slot. A run is no longer, and a card deeper down waits anyway.
+# Only the 13 topmost cards of a column have a slot. No run is longer, and deeper cards cannot move yet.
 N_DEEP = N_RANKS
 N_COLUMN_SLOTS = N_COLUMNS * N_DEEP
 N_SLOTS = N_COLUMN_SLOTS + MAX_CELLS
@@ -34,8 +34,8 @@ class Layout(NamedTuple):
         empty: bool ``(B, 8)``: the empty columns.
         slots: int64 ``(B, 108)``: the row of the card in each slot, for :func:`rearrange`. Column by column from the
             top, then the cells.
-        cards: int64 ``(B, 52)``: the other way: the slot of each card.
-        column_cards: int64 ``(B, 52)``: the same, for rows of column slots alone.
+        cards: int64 ``(B, 52)``: the inverse, the slot of each card.
+        column_cards: int64 ``(B, 52)``: the same for column slots alone.
     """
 
     tokens: Tensor
@@ -47,7 +47,7 @@ class Layout(NamedTuple):
 
 
 def _rows(index: Tensor, n: int) -> Tensor:
-    """Row numbers for :func:`rearrange`, from an index into each game's ``n`` rows; ``n`` or more: none."""
+    """Row numbers for :func:`rearrange`, from an index into each game's ``n`` rows; ``n`` or more means none."""
     first = n * th.arange(len(index), device=index.device)[:, None]
     return th.where(index < n, index + first, n * len(index))
 
@@ -63,7 +63,7 @@ def layout(observation: dict[str, Tensor]) -> Layout:
     row = heights[:, :, None] - 1 - th.arange(N_DEEP, device=device)
     columns = th.where(row >= 0, tableau.gather(2, row.clamp(min=0)), 0)
     in_slot = th.cat([columns.flatten(1), th.where(cells == NO_CELL, 0, cells)], 1)
-    # Empty slots all write the place of card 0, which is then dropped.
+    # Empty slots all write to card 0, which is then dropped.
     place = th.full((batch, N_CARDS + 1), N_SLOTS, device=device)
     place.scatter_(1, in_slot, th.arange(N_SLOTS, device=device).expand(batch, -1))
     place = place[:, 1:]
@@ -99,7 +99,7 @@ def _take(values: Tensor, rows: Tensor) -> Tensor:
 
 
 class _Rearrange(th.autograd.Function):
-    """Rows to other places. No row is taken twice, so that the gradient is the way back: PyTorch's own is slower."""
+    """Permutes rows. No row is taken twice, so the gradient is the inverse, which is faster than PyTorch's own."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, rows: Tensor, back: Tensor) -> Tensor:
@@ -112,10 +112,10 @@ class _Rearrange(th.autograd.Function):
 
 
 def rearrange(values: Tensor, rows: Tensor, back: Tensor) -> Tensor:
-    """Take rows of ``values`` ``(B, n, D)`` to ``(B, m, D)``.
+    """Gather rows of ``values`` ``(B, n, D)`` into ``(B, m, D)``.
 
-    ``rows`` ``(B, m)`` says which, ``back`` ``(B, n)`` where each went. Both number the rows of the whole batch;
-    ``B * n`` and ``B * m`` mean none, zeros.
+    ``rows`` ``(B, m)`` says which row goes where, ``back`` ``(B, n)`` is the inverse. Both number the rows of the whole
+    batch; ``B * n`` and ``B * m`` mean no row, which gives zeros.
     """
     result: Tensor = _Rearrange.apply(values, rows, back)  # type: ignore[no-untyped-call]
     return result

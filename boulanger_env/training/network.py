@@ -49,7 +49,7 @@ class Mix(nn.Module):
 
 
 class Block(nn.Module):
-    """Mix over suits, then over columns, then let the context hear of both."""
+    """Mix over suits, then over columns, then update the context from both."""
 
     def __init__(self, width: int, hidden: int, context: int) -> None:
         super().__init__()
@@ -75,12 +75,12 @@ class CardMixer(BaseFeaturesExtractor):
 
     Args:
         observation_space: that of the ``"cards"`` observation.
-        width: numbers a card.
+        width: features per card.
         hidden: size of the hidden layers over a suit and over a column.
         blocks: how many times suits and columns are mixed.
-        context: numbers about the whole board.
-        home_bias: added to the logits of foundation moves. A legal one never does harm (see the rules), so they are
-            given a head start instead of being learned.
+        context: features of the whole board.
+        home_bias: added to the logits of foundation moves. A legal one never does harm (see the rules), so they get a
+            head start instead of having to be learned.
 
     Raises:
         ValueError: another observation space.
@@ -111,7 +111,7 @@ class CardMixer(BaseFeaturesExtractor):
         self.board_scores = nn.Linear(context, 4)
         self.summary = nn.Linear(context + width, context)
         self.home_bias = home_bias
-        # Close to zero, so that the untrained policy is close to uniform on the moves that do not go home.
+        # Near zero, so that the untrained policy is nearly uniform over the moves that do not go home.
         for scores in (self.card_scores, self.board_scores):
             nn.init.normal_(scores.weight, std=0.01)
             nn.init.zeros_(scores.bias)
@@ -140,7 +140,7 @@ class CardMixer(BaseFeaturesExtractor):
         in_slot = rearrange(scores, where.slots, where.cards)
         columns = in_slot[:, :N_COLUMN_SLOTS].view(batch, N_COLUMNS, N_DEEP, 4)
         cells = in_slot[:, N_COLUMN_SLOTS:]
-        # The k topmost cards move as their k-th card does: onto its parent, or into an empty column.
+        # A group of k cards moves as its k-th card does: onto its parent, or into an empty column.
         groups = columns[:, :, None]
         to_empty = where.empty[:, self.others, None]
         between = th.where(to_empty, groups[..., INTO_EMPTY], groups[..., ONTO_PARENT])
@@ -161,7 +161,7 @@ class CardMixer(BaseFeaturesExtractor):
 
 
 class MaskedMoves(MaskableDistribution):
-    """One of 780 actions, masked: as sb3-contrib's own, which works out much that is never asked for."""
+    """One of 780 actions, masked. Faster than sb3-contrib's own, which computes much that is never used."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

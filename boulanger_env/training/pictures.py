@@ -18,7 +18,7 @@ Curve = Sequence[tuple[int, Sequence[float]]]
 
 
 def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], title: str) -> None:
-    """Draw mean cards home over the training, with its 95 % interval, beside the baselines' means.
+    """Draw mean cards home over the training, with its 95 % interval, and the baselines' means.
 
     Args:
         path: a PNG file.
@@ -30,7 +30,7 @@ def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], tit
     estimates = [mean(home) for _, home in curve]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    low, high = np.array([(e.low, e.high) for e in estimates], float).T  # None, of a single game, becomes NaN
+    low, high = np.array([(e.low, e.high) for e in estimates], float).T  # a single game's None becomes NaN
     axes.fill_between(steps, low, high, alpha=0.2, linewidth=0, label="its 95 % interval")
     axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
     for style, (name, value) in zip(("--", "-."), baselines.items(), strict=False):

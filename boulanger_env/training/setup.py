@@ -24,22 +24,22 @@ LEARNING_REWARD = Reward(foundation=0.1, from_cell=0, illegal=0)
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """What a training run is made of.
+    """The settings of a training run.
 
     Attributes:
         timesteps: moves to play while learning.
         n_cells: cells of the games, 4, 2 or 1.
         network: ``"cards"``, the structured network over the ``"cards"`` observation; ``"mlp"``, a plain one over
             ``"features"``.
-        seed: of the network, the deals and the play.
+        seed: random seed of the network, the deals and the play.
         n_envs: games at a time.
-        n_steps: moves of each game between two updates.
+        n_steps: moves per game between two updates.
         evaluations: how often the validation deals are played.
-        max_episode_steps: moves after which an episode is cut off.
-        test_deals: name or file of the deals of the final benchmark; empty for ``cN-test-all``.
+        max_episode_steps: moves after which an episode is truncated.
+        test_deals: name or file of the final benchmark's deal set; empty for ``cN-test-all``.
 
     Raises:
-        BoulangerError: a setting is not possible.
+        BoulangerError: a setting is invalid.
         OSError: the file of the test deals cannot be read.
     """
 
@@ -60,7 +60,7 @@ class TrainSettings:
         for name in ("timesteps", "n_envs", "n_steps", "evaluations", "max_episode_steps"):
             if getattr(self, name) < 1:
                 raise BoulangerError(f"{name}={getattr(self, name)} must be at least 1")
-        self.test_set()  # better to hear of a wrong name before the training than after it
+        self.test_set()  # a wrong name should fail before the training, not after it
 
     @property
     def observation(self) -> str:
@@ -72,7 +72,7 @@ class TrainSettings:
         return load(self.test_deals or f"c{self.n_cells}-test-all")
 
     def validation_set(self) -> DealSet:
-        """The deals that choose the best model."""
+        """The deals on which the best model is chosen."""
         return load(f"c{self.n_cells}-validation-100")
 
 

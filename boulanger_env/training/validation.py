@@ -14,16 +14,16 @@ from boulanger_env.benchmark import save_model
 from .setup import LEARNING_REWARD, TrainSettings, make_envs
 
 Say = Callable[[str], None]
-"""Is told how it goes, a line at a time."""
+"""Called with each line of progress."""
 
 
 class Evaluation(MaskableEvalCallback):
-    """Plays the validation deals before the first step and then at even distances, and keeps the best model.
+    """Plays the validation deals before the first step and then at regular intervals, and keeps the best model.
 
     Args:
-        settings: of the training.
-        model_file: where the best model goes. It is there whole or not at all, wherever the process is killed.
-        say: told how each evaluation went.
+        settings: the training's settings.
+        model_file: where the best model goes; written whole or not at all, even if the process is killed.
+        say: called with the result of each evaluation.
 
     Attributes:
         curve: timesteps, and the cards home in each validation game.
@@ -55,7 +55,7 @@ class Evaluation(MaskableEvalCallback):
 
     def _evaluate(self) -> bool:
         self._home = []
-        self.eval_env.seed(0)  # the sequence of deals begins again: the same games every time
+        self.eval_env.seed(0)  # restart the sequence of deals: the same games every time
         calls, self.n_calls = self.n_calls, self.eval_freq
         best = self.best_mean_reward
         try:
