@@ -49,7 +49,7 @@ def next_number(folder: str | os.PathLike[str]) -> int:
 
 
 def replays_in(path: str | os.PathLike[str]) -> list[tuple[Path, Replay]]:
-    """The replay in a file, or those in the ``.json`` files of a folder and its subfolders, in the order of their names.
+    """The replay in a file, or those in the ``.json`` files of a folder and its subfolders, sorted by name.
 
     In a folder, hidden files are skipped, and so is other JSON, such as the results that ``train`` writes.
 
