@@ -206,7 +206,7 @@ def test_masks_as_bools_at_any_time() -> None:
         ({"num_envs": True}, "num_envs=True"),
         ({"num_threads": 0}, "num_threads=0"),
         ({"autoreset_mode": "next"}, "autoreset_mode='next' is unknown"),
-        ({"n_cells": 3}, "cannot have 3 cells"),
+        ({"n_cells": 3}, "4, 2 or 1 cells, not 3"),
         ({"observation": "pixels"}, "observation='pixels' is unknown"),
         ({"illegal_action": "ignore"}, "illegal_action='ignore' is unknown"),
         ({"deal_order": "shuffled"}, "deal_order='shuffled' is unknown"),

@@ -24,5 +24,5 @@ class IllegalMoveError(BoulangerError):
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """The end of a message about an unknown word: which of the choices is near it, or nothing."""
-    near = get_close_matches(word[:100], list(choices), 1)
+    near = get_close_matches(word[:100], list(choices), 1, cutoff=0.7)
     return f" (did you mean {near[0]!r}?)" if near else ""
