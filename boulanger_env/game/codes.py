@@ -156,13 +156,8 @@ def format_code(scheme: str, n_cells: int, number: int) -> str:
     """
     if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise InvalidCodeError(f"{shown(scheme)} is not a dealing scheme; it must be {' or '.join(SCHEMES)}")
-<<<<<<< HEAD
     if not is_whole(n_cells, 1) or n_cells not in CELL_COUNTS:
-        raise InvalidCodeError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
-=======
-    if not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
         raise InvalidCodeError(f"a game has 4, 2 or 1 cells, not {shown(n_cells)}")
->>>>>>> ea3751f (Numbers of cells are refused in one way; a suggestion is nearer to what was typed)
     first, last = SCHEMES[scheme].first, SCHEMES[scheme].last
     try:
         number = operator.index(number)

@@ -39,13 +39,8 @@ def check_n_cells(n_cells: Any) -> None:
     Raises:
         InvalidBoardError: it is another number, or none.
     """
-<<<<<<< HEAD
     if not is_whole(n_cells, 1) or n_cells not in CELL_COUNTS:
-        raise InvalidBoardError(f"a game cannot have {shown(n_cells)} cells; it must have 4, 2 or 1")
-=======
-    if isinstance(n_cells, bool) or not isinstance(n_cells, (int, np.integer)) or n_cells not in CELL_COUNTS:
         raise InvalidBoardError(f"a game has 4, 2 or 1 cells, not {shown(n_cells)}")
->>>>>>> ea3751f (Numbers of cells are refused in one way; a suggestion is nearer to what was typed)
 
 
 def why_no_position(
