@@ -481,7 +481,7 @@ def test_a_board_from_a_file(tmp_path: Path) -> None:
 
 def test_a_code_brings_its_own_cells() -> None:
     assert "brings its own" in error("play", "MS-C4-1", "--cells", "2")
-    assert "3 cells" in error("play", "--cells", "3")
+    assert "cells, not 3" in error("play", "--cells", "3")
     assert "0 cells" in error("play", "--cells", "0")
 
 
