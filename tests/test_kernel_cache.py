@@ -8,7 +8,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -139,28 +141,66 @@ def test_full_disk(most: int, filled: tuple[Path, str], tmp_path: Path) -> None:
     assert run(cache) == (printed, "")
 
 
-def test_new_rules_are_played_even_if_they_cannot_be_kept(tmp_path: Path) -> None:
+@pytest.fixture
+def changing(tmp_path: Path) -> tuple[Path, Callable[[], None]]:
+    """A copy of the package, and what changes its rules: no cell is ever empty. Sizes and times stay the same, as in an
+    archive with fixed times."""
     shutil.copytree(PACKAGE, tmp_path / "boulanger_env", ignore=shutil.ignore_patterns("__pycache__"))
-    cache = tmp_path / "cache"
-    old, _ = run(cache, RULES, tmp_path)
+
+    def change() -> None:
+        kernels = tmp_path / "boulanger_env/game/kernels.py"
+        rules = kernels.read_text()
+        stats = kernels.stat()
+        counted = "board[CELLS + c] == NO_CARD"
+        assert rules.count(counted) == 1
+        changed = rules.replace(counted, "board[CELLS + c] == 7777777")
+        assert len(changed) == len(rules)
+        kernels.write_text(changed)
+        os.utime(kernels, ns=(stats.st_atime_ns, stats.st_mtime_ns))
+
+    return tmp_path, change
+
+
+def test_new_rules_are_played_even_if_they_cannot_be_kept(changing: tuple[Path, Callable[[], None]]) -> None:
+    folder, change = changing
+    cache = folder / "cache"
+    old, _ = run(cache, RULES, folder)
     before = kept(cache)
-    kernels = tmp_path / "boulanger_env/game/kernels.py"
-    rules = kernels.read_text()
-    stats = kernels.stat()
-    counted = "board[CELLS + c] == NO_CARD"
-    assert rules.count(counted) == 1
-    # No cell is ever empty. The same size and time, as in an archive with fixed times.
-    changed = rules.replace(counted, "board[CELLS + c] == 7777777")
-    assert len(changed) == len(rules)
-    kernels.write_text(changed)
-    os.utime(kernels, ns=(stats.st_atime_ns, stats.st_mtime_ns))
-    fresh, _ = run(tmp_path / "fresh", RULES, tmp_path)
+    change()
+    fresh, _ = run(folder / "fresh", RULES, folder)
     assert fresh != old
-    assert run(cache, RULES, tmp_path, most=8000)[0] == fresh
-    assert run(cache, RULES, tmp_path) == (fresh, "")
+    assert run(cache, RULES, folder, most=8000)[0] == fresh
+    assert run(cache, RULES, folder) == (fresh, "")
     # Nothing of the old rules is left, and nothing was made twice.
     assert not set(before) & set(kept(cache))
-    assert len(kept(cache)) == len(kept(tmp_path / "fresh"))
+    assert len(kept(cache)) == len(kept(folder / "fresh"))
+
+
+# An update that comes while a program runs, which has not compiled anything yet.
+UPDATED = f"""
+import os, time
+import boulanger_env
+open("imported", "w").close()
+while not os.path.exists("changed"):
+    time.sleep(0.02)
+{RULES}"""
+
+
+def test_what_was_imported_before_a_change_is_not_kept_as_what_comes_after(
+    changing: tuple[Path, Callable[[], None]],
+) -> None:
+    folder, change = changing
+    cache = folder / "cache"
+    with ThreadPoolExecutor(1) as pool:
+        before = pool.submit(run, cache, UPDATED, folder)
+        while not (folder / "imported").exists():
+            assert not before.done(), before.result()
+            time.sleep(0.02)
+        change()
+        (folder / "changed").touch()
+    after = run(cache, RULES, folder)
+    assert after == run(folder / "fresh", RULES, folder)
+    assert before.result()[0] != after[0]
 
 
 def test_each_kernel_is_in_a_room_whose_changes_are_seen() -> None:

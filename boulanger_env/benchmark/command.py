@@ -150,15 +150,18 @@ def bench(
                 )
             results.append(run)
     found = _losses(results) if diagnose else []
+    said = ""
+    if output is not None:
+        # Before anything is printed: whoever reads that may have gone.
+        recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
+        pages = write_report(results, Path(output), recorded, found)
+        said = f"The report is {pages[0]}, the same as a page {pages[1]}\n"
     if as_markdown:
         table = f"\n{markdown_table(losses_table(names, found))}" if found else ""
         _print(f"{markdown(results)}\n{markdown_caption(results)}\n{table}")
     else:
         print_tables([rich_table(results), *_losses_for_terminal(names, found)], color)
-    if output is not None:
-        recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
-        pages = write_report(results, Path(output), recorded, found)
-        _print(f"The report is {pages[0]}, the same as a page {pages[1]}\n")
+    _print(said)
     if record is not None:
         games = len(files_in(record, "**/*.json"))
         _print(f"The replays are in {record}, {games} in all: boulanger replay makes a page of them\n")
@@ -186,13 +189,13 @@ def compare_files(
     """
     results = [Results.load(file) for file in files]
     pairs = compare(results)
+    if output is not None:
+        write_report(results, Path(output))
     if as_markdown:
         table = markdown_table(comparison_table(pairs), 2)
         _print(f"{markdown(results)}\n{markdown_caption(results)}\n\n{table}")
     else:
         print_tables([rich_table(results), as_rich(comparison_table(pairs, narrow=True), PAIRED, 2)], color)
-    if output is not None:
-        write_report(results, Path(output))
 
 
 def diagnose_files(

@@ -33,9 +33,8 @@ _SHORT = 16  # hexadecimal digits of a digest in a file's name
 _OF_A_STAMP = re.compile(rf"-([0-9a-f]{{{_SHORT}}})-[0-9a-f]{{{_SHORT}}}\.nbc(\.[0-9a-f]+\.tmp)?$")
 
 
-@lru_cache(1)
 def stamp() -> str:
-    """A digest of the sources that kernels are made of."""
+    """A digest of the sources that kernels are made of, as they are on disk now."""
     package = Path(__file__).parents[1]
     digest = _DIGEST()
     for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
@@ -43,6 +42,9 @@ def stamp() -> str:
         digest.update(f"{path.relative_to(package).as_posix()} {len(source)}\n".encode())
         digest.update(source)
     return digest.hexdigest()[:_SHORT]
+
+
+_IMPORTED = stamp()  # what this process runs, whatever becomes of the files
 
 
 class KernelCache(FunctionCache):
@@ -70,7 +72,7 @@ class KernelCache(FunctionCache):
         made_for = _DIGEST(repr((numba.__version__, options, key, self._own_file)).encode()).hexdigest()[
             :_SHORT
         ]
-        return self._folder / f"{self._impl.filename_base}-{stamp()}-{made_for}.nbc"
+        return self._folder / f"{self._impl.filename_base}-{_IMPORTED}-{made_for}.nbc"
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._enabled:
@@ -97,9 +99,11 @@ class KernelCache(FunctionCache):
         path = self._path(key)
         partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
         try:
+            if stamp() != _IMPORTED:
+                return  # the files have changed since, and nobody knows from which of them a module was imported
             content = dumps((key, self._impl.reduce(data)))
             self._folder.mkdir(parents=True, exist_ok=True)
-            _remove_old(self._folder, stamp())
+            _remove_old(self._folder, _IMPORTED)
             try:
                 partial.write_bytes(_DIGEST(content).digest() + content)
                 os.replace(partial, path)
