@@ -159,6 +159,8 @@ class _Crew:
         for process, _thread in self._members:
             process.kill()
             self._tasks.put(None)
+        if sys.is_finalizing():
+            return  # a program ends that has not read all: threads that wait then never go on
         for process, thread in self._members:
             process.wait()
             thread.join()

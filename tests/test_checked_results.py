@@ -81,14 +81,15 @@ class TestByTheLabels:
 
         assert "cannot be won" in refused(all_of_c4, renamed)
 
-    def test_other_deals_under_the_name_of_a_set(self, hard: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["c4-hard", "C4-Hard"])
+    def test_other_deals_under_the_name_of_a_set(self, name: str, tmp_path: Path) -> None:
         easy = tmp_path / "easy.jsonl"
         evaluate("greedy", "c4-easy", file=easy)
-        said = refused(easy, lambda lines: lines[0]["deals"].update(name="c4-hard"))
-        assert "not the deals of the built-in set c4-hard" in said
+        said = refused(easy, lambda lines: lines[0]["deals"].update(name=name))
+        assert f"not the deals of the built-in set {name}" in said
         # Said before anything is played, too.
-        with pytest.raises(BoulangerError, match="not the deals of the built-in set c4-hard"):
-            evaluate("greedy", DealSet("c4-hard", load("c4-easy").codes))
+        with pytest.raises(BoulangerError, match=f"not the deals of the built-in set {name}"):
+            evaluate("greedy", DealSet(name, load("c4-easy").codes))
 
     @pytest.mark.parametrize("part", [slice(10), slice(5, 50, 7), slice(20, None, -3), slice(30, 20)])
     def test_slices_have_the_names_of_their_set(self, part: slice, tmp_path: Path) -> None:

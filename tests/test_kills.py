@@ -1,17 +1,19 @@
-"""``label``, ``bench --record`` and ``solve_many``, stopped at random moments and started again: no process is left, no
-file is damaged, nothing is lost and nothing doubled. ``--slow`` stops each of them 50 times."""
+"""``label``, ``bench --record``, ``solve_many`` and ``train``, stopped at random moments and started again: no process
+is left, no file is damaged, nothing is lost and nothing doubled. ``--slow`` stops each of them 50 times."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from kills import SIGNALS, stopped_until_done
 
 from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.benchmark.model_files import load_model
 from boulanger_env.deals import DealSet
 from boulanger_env.replay import Replay
 from boulanger_env.solver import solve_many
@@ -124,3 +126,45 @@ def test_solve_many(tmp_path: Path, kills: int) -> None:
     took = stopped_until_done(command, kills, 3, check, lambda: file.unlink(missing_ok=True))
     report("solve_many", took)
     assert file.read_text().split() == nodes
+
+
+@pytest.mark.slow
+def test_train(tmp_path: Path, kills: int) -> None:
+    pytest.importorskip("sb3_contrib")
+    test_deals, folder = tmp_path / "some.txt", tmp_path / "run"
+    DealSet("some", [f"MS-C4-{n}" for n in range(1, 11)]).save(test_deals)
+    left: Counter[str] = Counter()
+
+    def check() -> None:
+        """What is there is whole, and the last file is there only if all others are."""
+        names = (
+            {path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*")}
+            if folder.exists()
+            else set()
+        )
+        left.update(names)
+        if "model.zip" in names:
+            load_model(folder / "model.zip")
+        for path in folder.glob("benchmark/*.jsonl"):
+            assert Results.load(path).n_deals == 10
+        if "replay.json" in names:
+            Replay.load(folder / "replay.json")
+        if "results.json" in names:
+            json.loads((folder / "results.json").read_text())
+            assert names >= {"model.zip", "replay.html", "results.md", "learning_curve.png"}
+            assert len(list(folder.glob("benchmark/*.jsonl"))) == 3
+        emptied(folder)
+
+    command = [
+        *BOULANGER,
+        "train",
+        "--timesteps",
+        "4096",
+        "--test-deals",
+        str(test_deals),
+        "--output",
+        str(folder),
+    ]
+    report("train", stopped_until_done(command, kills, 4, check, lambda: emptied(folder)))
+    print(dict(left))
+    assert left["results.json"] < left["model.zip"]

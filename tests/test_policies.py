@@ -134,6 +134,11 @@ class TestFilesBesideAgents:
                 as_policy(str(path))
 
 
+class Nameless:
+    def act(self, observation: Any, mask: Any, info: Any) -> int:
+        return first(observation, mask, info)
+
+
 class TestIdentity:
     def test_two_callables_do_not_go_on_with_each_others_run(self, tmp_path: Path) -> None:
         file = tmp_path / "r.jsonl"
@@ -155,7 +160,11 @@ class TestIdentity:
 
     @pytest.mark.parametrize(
         "policy",
-        [lambda observation, mask, info: first(observation, mask, info), functools.partial(first)],
+        [
+            lambda observation, mask, info: first(observation, mask, info),
+            functools.partial(first),
+            Nameless().act,
+        ],
     )
     def test_what_has_no_name_of_its_own_needs_one_for_a_file(self, tmp_path: Path, policy: Any) -> None:
         with pytest.raises(BoulangerError, match="give one as name="):
@@ -163,6 +172,45 @@ class TestIdentity:
         assert not list(tmp_path.iterdir())
         assert evaluate(policy, DEALS[:1], file=tmp_path / "r.jsonl", name="mine").policy == "mine"
         assert evaluate(policy, DEALS[:1]).games == evaluate(first, DEALS[:1]).games
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "def f(o, m, i, n={}):\n    return n",
+            "def f(o, m, i, *, n={}):\n    return n",
+            "N = {}\ndef f(o, m, i):\n    return N",
+            "def g():\n    return {}\ndef f(o, m, i):\n    return [g() for _ in m]",
+            "def g(n):\n    def f(o, m, i):\n        return n\n    return f\nf = g({})",
+            "class F:\n    N = {}\n    def __call__(self, o, m, i):\n        return self.N\nf = F()",
+            "class F:\n    def __call__(self, o, m, i):\n        return self.g()\n    def g(self):\n"
+            "        return {}\nf = F()",
+            "class F:\n    def act(self, o, m, i):\n        return self.g()\n    @staticmethod\n    def g():\n"
+            "        return {}\nf = F().act",
+        ],
+    )
+    def test_what_a_callable_uses_of_its_module_is_part_of_it(self, source: str) -> None:
+        found = []
+        for value in ("7", "7", "8"):
+            scope: dict[str, Any] = {"__name__": "notebook"}
+            exec(source.format(value), scope)
+            found.append(identity(scope["f"]))
+        assert found[0] == found[1] != found[2]
+
+    def test_a_module_that_was_changed_holds_another_policy(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        source = (
+            "class P:\n    def __init__(self, n): self.n = n\n    def __call__(self, o, m, i): return self.n\n"
+            "p = P({})"
+        )
+        details = []
+        for n in (1, 2):
+            (tmp_path / "changed.py").write_text(source.format(n))
+            monkeypatch.delitem(sys.modules, "changed", raising=False)
+            details.append(as_policy("changed:p").details)
+        assert {key for key in details[0] if details[0][key] != details[1][key]} == {"source"}
 
     def test_the_identity_does_not_depend_on_where_the_code_stands(self) -> None:
         scopes: list[dict[str, Any]] = [{}, {}]

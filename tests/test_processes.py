@@ -112,6 +112,25 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
 
 
 @on_linux
+@pytest.mark.parametrize(
+    "end", ["", "sys.exit(3)", "held = [solutions]; held.append(held); del solutions", "1 / 0"]
+)
+def test_a_program_that_has_not_read_all_ends(end: str) -> None:
+    script = (
+        "import sys; from boulanger_env.solver import solve_many\n"
+        "solutions = solve_many((f'MS-C4-{n}' for n in range(1, 32_000)), workers=2); next(solutions)\n"
+    )
+    process = start([sys.executable, "-c", script + end])
+    try:
+        process.communicate(timeout=60)
+        assert process.returncode == {"sys.exit(3)": 3, "1 / 0": 1}.get(end, 0)
+        assert not alive(process.pid)
+    finally:
+        for pid in alive(process.pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+@on_linux
 @pytest.mark.parametrize("busy", [True, False])
 @pytest.mark.parametrize("with_signal", SIGNALS)
 def test_workers_die_with_their_parent(with_signal: signal.Signals, busy: bool, tmp_path: Path) -> None:

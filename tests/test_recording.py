@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from recorded import lost, won
 
 import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError, Game, IllegalMoveError
-from boulanger_env.benchmark import evaluate
+from boulanger_env.benchmark import as_policy, evaluate
+from boulanger_env.benchmark.evaluate import header_of
+from boulanger_env.benchmark.recording import RUN, claim
 from boulanger_env.deals import DealSet
 from boulanger_env.replay import Annotation, RecordReplay, Replay, ReplayError
 from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
@@ -258,6 +261,33 @@ class TestFoldersOfRuns:
         # The same run again is no other.
         evaluate("greedy", DEALS[:3], record=tmp_path)
         assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+    def test_a_folder_is_claimed_by_one_of_many_runs(self, tmp_path: Path) -> None:
+        headers = [header_of(as_policy("greedy"), DEALS, seed, {}) for seed in range(8)]
+        for folder in (tmp_path / str(n) for n in range(20)):
+            with ThreadPoolExecutor(8) as pool:
+                claims = [pool.submit(claim, folder, header) for header in headers]
+                errors = [attempt.exception() for attempt in claims]
+            assert errors.count(None) == 1
+            assert all(isinstance(error, BoulangerError) for error in errors if error is not None)
+            winner = headers[errors.index(None)]
+            claims[errors.index(None)].result().close()
+            assert (folder / RUN).read_text() == winner.line()
+
+    def test_two_do_not_record_into_one_folder(self, tmp_path: Path) -> None:
+        pytest.importorskip("fcntl")
+
+        def progress(done: int, total: int) -> None:
+            with pytest.raises(BoulangerError, match="another process is at work on the run"):
+                evaluate("greedy", DEALS[:2], record=tmp_path)
+
+        evaluate("greedy", DEALS[:2], record=tmp_path, progress=progress)
+        # A kill can leave nothing of the first line.
+        for cut in (0, 10):
+            (tmp_path / RUN).write_bytes((tmp_path / RUN).read_bytes()[:cut])
+            evaluate("greedy", DEALS[:2], record=tmp_path)
+        with pytest.raises(BoulangerError, match="run with other settings"):
+            evaluate("random", DEALS[:2], record=tmp_path)
 
     def test_a_folder_with_other_replays_is_refused(self, tmp_path: Path) -> None:
         play(RecordReplay(BoulangerEnv(max_episode_steps=3), tmp_path), 1)

@@ -36,8 +36,8 @@ class SolverAgent(BatchAgent):
         super().__init__()
         solve(_WON, nodes, quality=quality)  # lets the solver check the arguments
         self._limits: dict[str, Any] = {"node_limit": nodes, "quality": quality}
-        if quality != "short":
-            self.name = f"solver-{quality}"
+        options = ["" if quality == "short" else f"-{quality}", "" if nodes is None else f"-{nodes}"]
+        self.name = f"solver{''.join(options)}"
         self._otherwise = GreedyAgent()
         # For each slot, the positions on the way to the win and the move to play there.
         self._plans: list[dict[bytes, int]] = []

@@ -122,10 +122,9 @@ def bench(
         Path(output).mkdir(parents=True, exist_ok=True)
     for header, file, folder in zip(headers, files, records, strict=True):
         if file is not None and file.exists():
-            with RunFile(file, header):
-                pass
+            RunFile(file, header).close()
         if folder is not None:
-            claim(folder, header)
+            claim(folder, header).close()
     pool = None if ray is None else OnRay(ray, workers)
 
     results = []

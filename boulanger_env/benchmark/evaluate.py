@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,13 @@ def evaluate(
         )
     deal_set = as_deal_set(deals)
     header = header_of(player, deal_set, seed, settings, moves)
-    recordings = None if record is None else Recordings(record, record_games, player, deal_set, header)
-    with RunFile(Path(file), header) if file is not None else Unsaved(header) as run:
+    with ExitStack() as opened:
+        recordings = (
+            None
+            if record is None
+            else opened.enter_context(Recordings(record, record_games, player, deal_set, header))
+        )
+        run = opened.enter_context(RunFile(Path(file), header) if file is not None else Unsaved(header))
         total = header.games
         if progress is not None and run.content.rows:
             progress(len(run.content.rows), total)

@@ -63,9 +63,10 @@ def check_name(deals: str, codes: Sequence[str]) -> None:
         BoulangerError: the deals are not those of that name.
     """
     name, bracket, _ = deals.partition("[")
-    if name not in set_names():
+    if name.casefold() not in set_names():
         return
-    right: Sequence[str] | None = load(name).codes
+    # Other capitals name no built-in set, but read as if they did.
+    right: Sequence[str] | None = load(name).codes if name in set_names() else None
     slices = deals[len(name) :]
     for part in _SLICE.findall(slices):
         places = range(*(int(number or 1) for number in part))

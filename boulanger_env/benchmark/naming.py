@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import re
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from boulanger_env.game.errors import BoulangerError
@@ -47,34 +48,68 @@ def file_stem(name: str) -> str:
 def identity(policy: Any) -> dict[str, str]:
     """What distinguishes a callable from others of its name: its location and a digest of its code.
 
-    The digest covers the function itself, or its class's ``__call__``, not what these call.
+    The digest covers the function or method itself, or an object's ``__call__``, and the functions and constants of
+    its module that it uses; not what an object holds, which may change while it plays.
     """
     place = policy if hasattr(policy, "__qualname__") else type(policy)
     found = {"callable": f"{place.__module__}:{place.__qualname__}"}
     function = policy if hasattr(policy, "__code__") else getattr(policy, "__func__", type(policy).__call__)
-    code = getattr(function, "__code__", None)
-    if isinstance(code, CodeType):
+    if isinstance(function, FunctionType):
         digest = hashlib.sha256()
-        _add(digest, code)
+        owner = getattr(policy, "__self__", policy)
+        _add_function(digest, function, owner if isinstance(owner, type) else type(owner), set())
         found["code"] = digest.hexdigest()[:16]
     return found
 
 
 def says_which(policy: Any) -> bool:
     """Whether a callable's own name identifies it: a module's function, or an object with a ``name``."""
+    if inspect.ismethod(policy):
+        return says_which(policy.__self__)
     if isinstance(getattr(policy, "name", None), str):
         return True
     name = getattr(policy, "__qualname__", "")
     return bool(name) and "<" not in name
 
 
-def _add(digest: Any, code: CodeType) -> None:
-    """Add what a piece of code does, ignoring its location."""
+def _add_function(digest: Any, function: FunctionType, owner: type, seen: set[CodeType]) -> None:
+    """Add what a function does, including what it uses of its own module and class."""
+    if function.__code__ in seen:
+        return
+    seen.add(function.__code__)
+    names = _add(digest, function.__code__)
+    cells = inspect.getclosurevars(function).nonlocals.values()
+    keywords = tuple(sorted((function.__kwdefaults__ or {}).items()))
+    named = [function.__globals__.get(name) for name in names]
+    methods = [getattr(getattr(owner, name, None), "__func__", getattr(owner, name, None)) for name in names]
+    for value in (function.__defaults__, keywords, *cells, *named, *methods):
+        if isinstance(value, FunctionType):
+            if value.__module__ == function.__module__:
+                _add_function(digest, value, owner, seen)
+        elif _is_constant(value):
+            digest.update(repr(value).encode() + b"\0")
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether a value is plain and immutable."""
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return value is None or isinstance(value, (bool, int, float, str, bytes))
+
+
+def _add(digest: Any, code: CodeType) -> list[str]:
+    """Add what a piece of code does, ignoring its location.
+
+    Returns:
+        The names in it.
+    """
     digest.update(code.co_code + repr(code.co_names).encode())
+    names = list(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            _add(digest, constant)
+            names += _add(digest, constant)
         else:
             # Sets are unordered.
             plain = sorted(map(repr, constant)) if isinstance(constant, frozenset) else repr(constant)
             digest.update(str(plain).encode() + b"\0")
+    return names

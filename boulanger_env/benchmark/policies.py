@@ -118,7 +118,7 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
             if is_file_name(text):
                 return model_in_file(Path(policy), name, sample=sample)
             found = as_policy(_imported(text), name or as_name(options), sample=sample)
-            return replace(found, details={"object": text, **found.details})
+            return replace(found, details={"object": text, **_source(agent), **found.details})
         details = _options(text, options)
         policy = make(agent, **details)
     elif hasattr(policy, "predict") and hasattr(policy, "observation_space"):
@@ -211,6 +211,14 @@ def _imported(text: str) -> Any:
         return found()
     except Exception as error:
         raise BoulangerError(f"policy {text!r}: {name}() fails: {type(error).__name__}: {error}") from error
+
+
+def _source(module: str) -> dict[str, str]:
+    """A digest of an imported module's file, if it has one: what it makes at its end is not in its functions' code."""
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None:
+        return {}
+    return {"source": hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]}
 
 
 def _model_policy(model: Any, name: str, details: Mapping[str, Any], sample: bool | None) -> Policy:

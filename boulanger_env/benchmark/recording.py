@@ -6,13 +6,13 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
-from boulanger_env.files import files_in, write_text
+from boulanger_env.files import files_in
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
@@ -21,19 +21,23 @@ from boulanger_env.replay.recording import Games, check_games, file_name, is_wan
 from boulanger_env.replay.replay import KEYWORDS, Replay
 
 from .policies import Policy
-from .reading import read
 from .rows import GameRow, Header
-from .runs import check_same
+from .runs import RunFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Record = str | os.PathLike[str] | Callable[[Replay], object]
 """A folder for replay files, or a function that is called with each replay."""
 
-RUN = "run.jsonl"
+RUN = "recorded-run.jsonl"
 """In a folder of replays: the header of the run that they belong to."""
 
 
 class Recordings:
     """Where the replays of a run go; checked before anything is played.
+
+    As a context manager, it keeps other processes out of the folder until it ends.
 
     Args:
         record: a folder, created if needed, or a function that is called with each replay.
@@ -43,15 +47,17 @@ class Recordings:
         header: the run's header.
 
     Raises:
-        BoulangerError: ``record`` or ``games`` is neither of these, or the folder holds replays of something else.
+        BoulangerError: ``record`` or ``games`` is neither of these, or the folder holds replays of something else, or
+            another process records into it.
         OSError: the folder cannot be made or read.
     """
 
     def __init__(self, record: Record, games: Games, player: Policy, deals: DealSet, header: Header) -> None:
         check_games(games)
+        self._claim: RunFile | None = None
         if isinstance(record, (str, os.PathLike)):
             record = Path(record)
-            claim(record, header)
+            self._claim = claim(record, header)
         elif not callable(record):
             raise BoulangerError(f"record={record!r} is neither a folder nor a function of a replay")
         self._record: Path | Callable[[Replay], object] = record
@@ -60,6 +66,14 @@ class Recordings:
         self.deals = deals
         self.header = header
         self._warned: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let others have the folder."""
+        if self._claim is not None:
+            self._claim.close()
 
     def of(self, seed: int, slots: int, earlier: Iterable[GameRow]) -> Recording:
         """The recording of one round through the deals, in which some games were played earlier."""
@@ -76,23 +90,20 @@ class Recordings:
             warnings.warn(f"{self.player.name}: {what}: {why}", stacklevel=2)
 
 
-def claim(folder: Path, header: Header) -> None:
-    """Claim a folder for the replays of one run.
+def claim(folder: Path, header: Header) -> RunFile:
+    """Claim a folder for the replays of one run, and for this process until the returned file is closed.
 
     Raises:
-        BoulangerError: it holds replays of another run, or of no run.
+        BoulangerError: it holds replays of another run, or of no run, or another process records into it.
         OSError: it cannot be made, read or written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     mark = folder / RUN
-    if mark.exists():
-        check_same(read(mark).header, header, mark)
-    elif files_in(folder, "**/*.json"):
+    if not mark.exists() and files_in(folder, "**/*.json"):
         raise BoulangerError(
             f"{folder} holds .json files that are not of this run: record into a folder of its own"
         )
-    else:
-        write_text(mark, header.line())
+    return RunFile(mark, header)
 
 
 class Recording:

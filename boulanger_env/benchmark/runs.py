@@ -103,6 +103,10 @@ class RunFile(Unsaved):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the file."""
+        self.close()
+
+    def close(self) -> None:
         """Close the file, which releases the lock."""
         self._file.close()
 
