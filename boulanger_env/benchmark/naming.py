@@ -53,7 +53,9 @@ def identity(policy: Any) -> dict[str, str]:
     """
     place = policy if hasattr(policy, "__qualname__") else type(policy)
     found = {"callable": f"{place.__module__}:{place.__qualname__}"}
-    function = policy if hasattr(policy, "__code__") else getattr(policy, "__func__", type(policy).__call__)
+    function = (
+        policy if isinstance(policy, FunctionType) else getattr(policy, "__func__", type(policy).__call__)
+    )
     if isinstance(function, FunctionType):
         digest = hashlib.sha256()
         owner = getattr(policy, "__self__", policy)
