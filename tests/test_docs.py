@@ -123,6 +123,15 @@ def prose(page: Path) -> str:
     return _FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
+_SITE_ONLY = re.compile(r"^(?:!!!|\?\?\?|===|:::) ?.*|^=+ +=.*|!\[[^]]*\]\([^)]*\)\{[^}]*\}", re.MULTILINE)
+"""Admonitions, tabs, tables of reStructuredText and lists of attributes: on GitHub they are signs in the text."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_pages_read_well_on_github(page: Path) -> None:
+    assert _SITE_ONLY.findall(prose(page)) == []
+
+
 def anchors(page: Path) -> set[str]:
     """What a link to a page can name after ``#``: its headings, as GitHub and as the site make them, and its ids."""
     text = prose(page)
