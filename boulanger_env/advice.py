@@ -44,7 +44,7 @@ WINDOW_HELP = (
     ("q", "quits; the game is kept, and boulanger play goes on with it"),
 )
 
-# Far more than any game is known to need: a player never waits for longer.
+# Far more than any known game needs; bounds how long a player waits.
 _NODES = 100_000
 _SECONDS = 1.0
 
@@ -54,9 +54,9 @@ _MOVE = re.compile(r"[1-8a-d][1-8a-dfh](v[1-9a-d])?")
 
 @cache
 def _loading() -> Thread:
-    """Loads the solver in the background: the first time on a machine it is compiled, which takes a while."""
+    """Load the solver in the background: the first time on a machine it is compiled, which takes a while."""
     game = Game.from_code("MS-C4-1")
-    # While one thread compiles, others have to wait with what they want compiled: so first what play needs.
+    # Only one thread can compile at a time, so compile what play needs first.
     for word in ("6a", "6a", "6h", "6h", "72"):
         move = game.parse_move(word)
         game.notation(move)
@@ -66,12 +66,12 @@ def _loading() -> Thread:
     game.position_key()
     thread = Thread(target=_solve, args=(game,), daemon=True)
     thread.start()
-    thread.join(0.5)  # as a rule it is compiled already
+    thread.join(0.5)  # usually it is already compiled
     return thread
 
 
 def _is_ready(seconds: float = 0) -> bool:
-    """Whether the solver has been loaded, after waiting for it at most so long."""
+    """Whether the solver is loaded, after waiting at most ``seconds``."""
     _loading().join(seconds)
     return not _loading().is_alive()
 
@@ -81,21 +81,21 @@ def _solve(game: Game, quality: str = "short") -> Solution:
 
 
 class Advisor:
-    """What the solver says of the game that a player plays."""
+    """The solver's advice about the player's game."""
 
     def __init__(self) -> None:
         self._judged: tuple[bytes, bool] | None = None
         self._plan: list[Move] = []
 
     def played(self, move: Move | None) -> None:
-        """Learn of a move, or of one that was taken back (None).
+        """Note a move, or an undo (None).
 
-        A hint goes on from the one before, as long as that is what is played: so hints lead to a win, not in circles.
+        Hints follow the same plan as long as the player does, so that they lead to a win, not in circles.
         """
         self._plan = self._plan[1:] if self._plan[:1] == [move] else []
 
     def is_lost(self, game: Game) -> bool:
-        """Whether it is proved that the game can no longer be won; False as long as the solver is not loaded."""
+        """Whether it is proved that the game can no longer be won; False while the solver is not loaded."""
         if game.outcome or not _is_ready():
             return game.is_stuck
         key = game.position_key()
@@ -104,7 +104,7 @@ class Advisor:
         return self._judged[1]
 
     def hint(self, game: Game) -> str:
-        """A move that keeps the win, in words, or why there is none."""
+        """A move that keeps the win, in words, or the reason why there is none."""
         if game.is_won:
             return "The game is won."
         if not _is_ready(3):
@@ -138,16 +138,16 @@ def in_words(game: Game, move: Move) -> str:
 
 
 def move_of(game: Game, word: str) -> Move:
-    """The move that a player has typed, legal or not.
+    """The move that a player typed, legal or not.
 
     Raises:
-        IllegalMoveError: it is not a move, or it names another cell than the card would go to.
+        IllegalMoveError: it is not a move, or it names a cell other than the one the card would go to.
     """
     if not _MOVE.fullmatch(word):
         raise IllegalMoveError(f"{word!r} is not a move or a command: h shows how to write them")
     move = game.parse_move(word)
     if word[1] in "abcd" and game.is_legal(move) and game.notation(move) != word:
-        # Played all the same, the next word would look for the card in the wrong cell.
+        # If it were played, the next word would look for the card in the wrong cell.
         why = (
             f"cell {word[1]} is taken"
             if game.cells["abcd".index(word[1])]
@@ -158,7 +158,7 @@ def move_of(game: Game, word: str) -> Move:
 
 
 def moves_by_aim(game: Game) -> str:
-    """The legal moves in notation, a line for each kind of place that they lead to; "" if there are none."""
+    """The legal moves in notation, one line per kind of destination; "" if there are none."""
     kinds: dict[str, list[str]] = {
         "home": [],
         "onto a card": [],

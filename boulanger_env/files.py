@@ -18,24 +18,24 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a UTF-8 text file as :func:`write_with` does.
 
     Raises:
-        OSError: it cannot be written; an earlier file is left as it was.
+        OSError: it cannot be written; an existing file is left as it was.
     """
     write_with(path, lambda partial: partial.write_bytes(text.encode()))
 
 
 def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let ``write`` make a file under another name, and put it where ``path`` leads once it is complete.
+    """Let ``write`` create a temporary file, and move it to ``path`` once it is complete.
 
     A regular file is replaced, with its permissions kept; a symbolic link stays, and its target is replaced; a device,
     a pipe or an open file such as ``/dev/stdout`` is written to.
 
     Args:
-        path: the file that is wanted.
-        write: fills the file whose name it is given, which ends in ``.tmp``, so that no reader takes a half-written
-            one for a whole one.
+        path: the final file.
+        write: fills the file with the given name, which ends in ``.tmp``, so that no reader mistakes a partial
+            file for a complete one.
 
     Raises:
-        OSError: it cannot be written; an earlier file is left as it was. The error names ``path``.
+        OSError: it cannot be written; an existing file is left as it was. The error names ``path``.
     """
     asked = os.fspath(path)
     place = _followed(asked)
@@ -52,13 +52,13 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
                     shutil.copyfileobj(whole, out)
         return
     if before and not os.access(place, os.W_OK):
-        # Renaming would not ask.
+        # Renaming would ignore permissions.
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), asked)
-    # Short, so that it is legal beside any name that is.
+    # Short, so that it is valid wherever the final name is.
     partial = Path(place).with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with _named(partial, asked):
-            # So that what is wrong with the place is found before the work is done, and said by the system.
+            # Find out before the work whether the place is writable, with the system's own error.
             partial.touch(exist_ok=False)
             if before:
                 _take_over(partial, before)
@@ -72,7 +72,7 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
 
 
 def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:
-    """The files in a folder that match a pattern, by name, without hidden ones and those in hidden folders."""
+    """The files in a folder that match a pattern, sorted, except hidden ones and those in hidden folders."""
     return sorted(
         path
         for path in Path(folder).glob(pattern)
@@ -81,7 +81,7 @@ def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:
 
 
 def _status(path: str) -> os.stat_result | None:
-    """What lies at the end of a path's links, or None."""
+    """The status of the target of a path's links, or None."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -89,8 +89,8 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _followed(path: str) -> str:
-    """The path at the end of symbolic links, as far as they lead to names: a link to an open file is not followed."""
-    place = os.path.join(os.getcwd(), path)  # abspath would drop what leads through a link and back
+    """The path with its symbolic links followed, except a link to an open file."""
+    place = os.path.join(os.getcwd(), path)  # abspath would collapse ".." after a link
     for _ in range(40):
         place = os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
         if _is_open_file(place) or not os.path.islink(place):
@@ -104,24 +104,24 @@ def _is_open_file(place: str) -> bool:
 
 
 def _opened(place: str) -> BinaryIO:
-    """A device, a pipe or an open file to write to; one of this process is shared, with the place reached in it."""
+    """A device, a pipe or an open file to write to; this process's own are shared, with their current position."""
     folder, name = os.path.split(place)
     if folder in ("/dev/fd", f"/proc/{os.getpid()}/fd") and name.isdecimal():
         return os.fdopen(os.dup(int(name)), "wb")
-    # Not open(): that would ask to create it, which systems refuse for another user's pipe.
+    # Not open(): that would pass O_CREAT, which systems reject for another user's pipe.
     return os.fdopen(os.open(place, os.O_WRONLY), "wb")
 
 
 def _take_over(partial: Path, before: os.stat_result) -> None:
     """Give a file the owner and the permissions of the one that it replaces."""
-    with contextlib.suppress(OSError, AttributeError):  # another's file, or not a Unix
+    with contextlib.suppress(OSError, AttributeError):  # another user's file, or not Unix
         os.chown(partial, before.st_uid, before.st_gid)
     os.chmod(partial, stat.S_IMODE(before.st_mode))
 
 
 @contextlib.contextmanager
 def _named(partial: Path, asked: str) -> Iterator[None]:
-    """Let errors name the file that was asked for instead of the partial one."""
+    """Make errors name the requested file instead of the temporary one."""
     try:
         yield
     except Exception as error:
@@ -131,5 +131,5 @@ def _named(partial: Path, asked: str) -> Iterator[None]:
             error.strerror = str(error.strerror).replace(hidden, asked)
             if error.filename in (None, hidden):
                 error.filename = asked
-                del error.filename2  # None would be shown
+                del error.filename2  # None would be printed
         raise

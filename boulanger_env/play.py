@@ -46,14 +46,14 @@ class Session:
     Args:
         start: a game before its first move.
         moves: ids of the moves played so far.
-        known: the moves in the game's file, None if there is none.
+        known: the moves in the game's file, None if there is no file.
 
     Attributes:
-        game: the game as it stands.
-        note: what there is to tell the player, "" for nothing.
+        game: the current game.
+        note: a message for the player, "" for none.
         done: whether the player has quit.
-        unsaved: the error that kept the game from being saved last time, or None.
-        path: the file in which the game was saved last; it is a replay.
+        unsaved: the error that prevented the last save, or None.
+        path: the file in which the game was last saved; it is a replay.
     """
 
     def __init__(self, start: Game, moves: Sequence[int] = (), known: Sequence[int] | None = None) -> None:
@@ -82,11 +82,11 @@ class Session:
         except (OSError, saves.SavedGameError) as error:
             self.unsaved = error
         else:
-            # A win has left for another folder.
+            # A won game has moved to another folder.
             self._known = None if self.game.is_won else list(self._moves)
 
     def enter(self, line: str) -> None:
-        """Do what a line says, word by word up to the first that cannot be done."""
+        """Execute a line, word by word up to the first that fails."""
         self.note = ""
         words = _TAP.sub("t", line.lower()).split()
         before = list(self._moves)
@@ -146,13 +146,13 @@ class Session:
 
     @property
     def warning(self) -> str:
-        """That the game can no longer be won, once this is proved; else "", as once it is over."""
+        """A warning once it is proved that the game can no longer be won; otherwise, or once it is over, ""."""
         if self.game.outcome or not self._advisor.is_lost(self.game):
             return ""
         return "This game can no longer be won." if self._moves else "This deal cannot be won."
 
     def _new_game(self, words: Sequence[str]) -> None:
-        """Leave this game for a random one with as many cells, or for the one with a given code."""
+        """Leave this game for a random one with as many cells, or for a given code."""
         try:
             if len(words) > 1:
                 raise BoulangerError("n takes one game code, such as MS-C4-617, or none")
@@ -188,17 +188,17 @@ _COMMANDS: dict[str, Callable[[Session], None]] = {
 def open_session(
     code: str | None = None, n_cells: int | None = None, board: Path | None = None, anew: bool = False
 ) -> Session:
-    """The game to play: that of a code or a text board, else the one saved last, else a random one.
+    """The game to play: from a code or a text board, else the one last saved, else a random one.
 
     Args:
         code: a game code.
-        n_cells: the cells of the board, 4 if None; without a board, asks for a random game with so many.
+        n_cells: the board's cells, 4 if None; without a board, start a random game with this many.
         board: a file with a text board.
-        anew: from the start, though it is saved; without code and board, asks for a random game.
+        anew: start over even if the game is saved; without code and board, start a random game.
 
     Raises:
-        BoulangerError: code or board cannot be read, they are given together, or the file of the saved game
-            is damaged. It is left as it is.
+        BoulangerError: code or board cannot be read, both are given, or the saved game's file is damaged; the file
+            is left as it is.
         OSError: a file cannot be read.
     """
     if code is not None and (board is not None or n_cells is not None):
@@ -216,17 +216,17 @@ def open_session(
 
 
 def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int], list[int] | None]:
-    """A game, its moves, none if it is played ``anew``, and those of its file, None if it is not saved."""
-    # Read even if it is not wanted: a damaged file may be worth repairing and is not written over.
+    """A game, its moves (none if played ``anew``), and the moves in its file, None if it is not saved."""
+    # Read even if not needed: a damaged file may be worth repairing and must not be overwritten.
     known = saves.moves_in(saves.path_of(start))
     return start, [] if anew or known is None else known, known
 
 
 def read_board(path: Path, n_cells: int) -> Game:
-    """The game on a text board in a file, ``-`` for standard input.
+    """Read a game from a text board in a file, ``-`` for standard input.
 
     Raises:
-        BoulangerError: it is no text board.
+        BoulangerError: it is not a text board.
         OSError: the file cannot be read.
     """
     if str(path) != "-":
@@ -244,7 +244,7 @@ def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = Fa
         clear: clear the screen before each board.
 
     Raises:
-        SavedGameError: the game could not be saved in the end.
+        SavedGameError: the game could not be saved at the end.
     """
     if sys.stdin.isatty():
         # Gives input() a line editor and a history.
@@ -260,7 +260,7 @@ def play(session: Session, *, color: bool, ascii: bool = False, clear: bool = Fa
 
 
 def finish(session: Session) -> None:
-    """Save the game one last time and take leave.
+    """Save the game one last time and say goodbye.
 
     Raises:
         SavedGameError: the game could not be saved.

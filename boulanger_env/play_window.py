@@ -24,14 +24,14 @@ from boulanger_env.render.window import fill_display, load_pygame, open_display
 
 DOUBLE_TAP_MS = 350
 _DRAG = 5
-"""How many pixels the mouse moves before a tap becomes a drag."""
+"""Pixels that the mouse must move before a tap becomes a drag."""
 _STRIP = 44
 _SOURCES = "12345678abcd"
 _TARGETS = {TO_CELL: "f", TO_FOUNDATION: "h"}
 
 
 class Button(NamedTuple):
-    """A button, its key and what it does: a line for the session, or None where the window acts itself."""
+    """A button, its key and its action: a line for the session, or None if the window handles it."""
 
     name: str
     key: str
@@ -59,7 +59,7 @@ class _Press(NamedTuple):
 
 
 class TableWindow:
-    """What is in the window, without the window: events go in, pictures come out.
+    """The window's content, without the window itself: events go in, pictures come out.
 
     Args:
         session: the game.
@@ -68,8 +68,8 @@ class TableWindow:
 
     Attributes:
         size: width and height of the whole window.
-        typed: the game code that is being typed, or None.
-        held: the cards that the mouse drags, or None.
+        typed: the game code being typed, or None.
+        held: the cards being dragged, or None.
         helps: whether the help is shown; the next key or tap hides it.
     """
 
@@ -90,7 +90,7 @@ class TableWindow:
             session.note = WELCOME
 
     def resize(self, size: tuple[int, int]) -> None:
-        """Fit another size of the whole window, as far as a table can be drawn in it."""
+        """Adapt to another size of the whole window, within the limits for a table."""
         table = (size[0], size[1] - _STRIP)
         width, height = (
             min(max(n, low), high) for n, low, high in zip(table, SMALLEST, LARGEST, strict=True)
@@ -103,7 +103,7 @@ class TableWindow:
     # -- events -----------------------------------------------------------------------------------------------
 
     def handle(self, event: Any) -> None:
-        """Do what an event of pygame asks for."""
+        """Handle a pygame event."""
         pygame = self._pygame
         if event.type == pygame.QUIT:
             self._session.done = True
@@ -134,7 +134,7 @@ class TableWindow:
                     self._push(button)
 
     def _type(self, event: Any) -> None:
-        """A key while a code is typed."""
+        """Handle a key while a code is being typed."""
         pygame, typed = self._pygame, self.typed or ""
         if event.key == pygame.K_ESCAPE:
             self.typed = None
@@ -192,14 +192,14 @@ class TableWindow:
             return
         self._tapped = None
         layout = self._layout
-        # The middle of what shows of the first card counts, and where that hangs over nothing, the mouse itself.
+        # The middle of the first card's visible part counts; if that is over nothing, the mouse itself.
         middle = held.x + layout.card_width / 2, held.y + layout.card_height / 4
         target = layout.place_at(self._session.game, *middle) or layout.place_at(self._session.game, x, y)
         if target is not None:
             self._put(held, target.destination)
 
     def _put(self, held: Held, destination: int) -> None:
-        """Play the move of cards that were dragged somewhere."""
+        """Play the move of cards that were dragged to a destination."""
         source, size = held.source, held.size
         if destination == (TO_CELL if source >= FIRST_CELL else source):
             return
@@ -213,7 +213,7 @@ class TableWindow:
             self._session.enter(f"{_SOURCES[source]}{name}{written}")
 
     def _tap(self, source: int) -> None:
-        """A tap sends a card home; the second of two finds it a place, unless the first has moved it."""
+        """A tap sends a card home; a double tap finds it a place, unless the first tap has moved it."""
         before, now = self._tapped, self._now()
         if before is not None and before[0] == source and now - before[1] <= DOUBLE_TAP_MS:
             self._tapped = None
@@ -233,7 +233,7 @@ class TableWindow:
     def picture(self) -> Pixels:
         """The whole window: uint8 ``(height, width, 3)``."""
         width, height = self.size
-        # Not at each of the many sizes that a window passes through while its corner is dragged.
+        # Not at every size that the window passes through while it is being resized.
         if self._painter is None or self._painter.layout is not self._layout:
             self._painter = TablePainter((width, height - _STRIP))
         strip = np.empty((_STRIP, width, 3), np.uint8)
@@ -286,7 +286,7 @@ def play(session: Session, size: tuple[int, int] = DEFAULT_SIZE) -> None:
     Raises:
         ModuleNotFoundError: pygame-ce or Pillow is not installed.
         BoulangerError: there is no display to open a window on.
-        SavedGameError: the game could not be saved in the end.
+        SavedGameError: the game could not be saved at the end.
     """
     pygame = load_pygame()
     table = TableWindow(session, size)
@@ -294,7 +294,7 @@ def play(session: Session, size: tuple[int, int] = DEFAULT_SIZE) -> None:
     pygame.key.set_repeat(400, 40)
     try:
         while not session.done:
-            # Another size than the window has: it was made too small or too large for a table.
+            # The sizes differ if the window was made too small or too large for a table.
             if pygame.display.get_surface().get_size() != table.size:
                 pygame.display.set_mode(table.size, pygame.RESIZABLE)
             fill_display(pygame, pygame.display.get_surface(), table.picture())

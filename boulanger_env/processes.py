@@ -25,18 +25,18 @@ from typing import Any, BinaryIO
 from boulanger_env.game.checks import is_whole
 from boulanger_env.game.errors import BoulangerError
 
-_AHEAD = 2  # jobs a worker: one under way, and one to go on with at once
-_LOOK_UP = 0.5  # seconds after which a wait is begun again: on Windows, Ctrl-C is not heard before
+_AHEAD = 2  # jobs per worker: one in progress and one queued
+_LOOK_UP = 0.5  # seconds per wait: on Windows, Ctrl-C is noticed only between waits
 
 _Answer = tuple[int, "bytes | None"]
 """A job's number and its pickled outcome, None if the worker died."""
 
 
 class WorkerDiedError(BoulangerError):
-    """A worker was ended from outside.
+    """A worker was killed.
 
     Attributes:
-        number: of the job that it worked on.
+        number: the number of its job.
     """
 
     def __init__(self, number: int) -> None:
@@ -45,10 +45,10 @@ class WorkerDiedError(BoulangerError):
 
 
 def checked_workers(workers: object) -> int:
-    """How many processes to use: ``workers``, or one a core for None.
+    """How many processes to use: ``workers``, or one per core for None.
 
     Raises:
-        BoulangerError: it is not a whole number from 1 on.
+        BoulangerError: it is not a whole number of at least 1.
     """
     if workers is None:
         return os.cpu_count() or 1
@@ -67,21 +67,21 @@ def run_jobs(
 ) -> Iterator[tuple[int, Any]]:
     """Call ``work(*job)`` for each job, in several processes.
 
-    Whoever stops before the end, by an error, Ctrl-C or ``close()``, ends the processes at once.
+    Stopping early, by an error, Ctrl-C or ``close()``, ends the processes at once.
 
     Args:
         work: a function that can be imported by its name.
-        jobs: read as they are needed.
+        jobs: read as needed.
         workers: processes.
-        in_order: yield in the order of the jobs, instead of the order in which they are done.
-        retries: how often a job is begun again when its process is ended from outside.
+        in_order: yield in the order of the jobs, instead of the order of completion.
+        retries: how often a job is restarted if its process is killed.
 
     Yields:
         The job's number, from 0, and its result.
 
     Raises:
-        WorkerDiedError: a job's process was ended more than ``retries`` times.
-        Exception: what ``work`` raises.
+        WorkerDiedError: a job's process was killed more than ``retries`` times.
+        Exception: any error that ``work`` raises.
     """
     source = enumerate(jobs)
     under_way: dict[int, bytes] = {}
@@ -122,10 +122,10 @@ def _result(answer: bytes) -> Any:
 
 
 class _Crew:
-    """The workers of one run, each with a thread of this process that talks to it.
+    """The workers of one run, each with a thread of this process that serves it.
 
     Args:
-        size: the most workers; they start as there is work.
+        size: maximum workers; they start as work arrives.
     """
 
     def __init__(self, size: int) -> None:
@@ -135,12 +135,12 @@ class _Crew:
         self._members: list[tuple[subprocess.Popen[bytes], Thread]] = []
 
     def hand_out(self, number: int, job: bytes) -> None:
-        """Have a job done by the next worker that is free."""
+        """Give a job to the next free worker."""
         self._tasks.put((number, job))
         alive = [member for member in self._members if member[1].is_alive()]
         if len(alive) < self._size:
             process = _start()
-            # A daemon: it must not keep an interpreter that ends from ending.
+            # A daemon: it must not keep the interpreter from exiting.
             thread = Thread(target=_talk, args=(process, self._tasks, self._answers), daemon=True)
             self._members.append((process, thread))
             thread.start()
@@ -166,7 +166,7 @@ class _Crew:
             thread.join()
             for stream in (process.stdin, process.stdout):
                 assert stream is not None
-                with suppress(OSError):  # what was not sent cannot be
+                with suppress(OSError):  # unsent data cannot be flushed
                     stream.close()
 
 
@@ -175,7 +175,7 @@ def _talk(
     tasks: SimpleQueue[tuple[int, bytes] | None],
     answers: SimpleQueue[_Answer],
 ) -> None:
-    """Hand one job after the other to a worker, until there is no worker or no more work."""
+    """Pass jobs to a worker one by one, until the worker dies or there is no more work."""
     assert process.stdin is not None
     assert process.stdout is not None
     while (task := tasks.get()) is not None:
@@ -191,7 +191,7 @@ def _talk(
 
 
 def _send(pipe: BinaryIO | Any, content: bytes) -> None:
-    """Bytes as a pickle, which says itself where it ends."""
+    """Send bytes as a pickle, which marks its own end."""
     pickle.dump(content, pipe)
     pipe.flush()
 
@@ -210,9 +210,9 @@ def _start() -> subprocess.Popen[bytes]:
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Ctrl-C reaches all processes of a terminal, and the one that leads them decides: workers never hear it."""
+    """Keep Ctrl-C from the workers: it reaches all processes of a terminal, and the parent decides what to do."""
     if not hasattr(signal, "pthread_sigmask"):
-        yield  # Windows has its own way, see the caller
+        yield  # Windows needs another way, see the caller
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -222,15 +222,15 @@ def _without_ctrl_c() -> Iterator[None]:
 
 
 def serve() -> None:
-    """Be a worker: do jobs from standard input, answer on standard output, until the input ends."""
+    """Run as a worker: read jobs from standard input and answer on standard output, until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs, answers = (open(os.dup(number), mode) for number, mode in ((0, "rb"), (1, "wb")))  # noqa: SIM115
-    # What a job reads or prints itself must not get into the pipes.
+    # A job's own input and output must not get into the pipes.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     try:
         os.dup2(2, 1)
-    except OSError:  # there is no standard error
+    except OSError:  # no standard error
         os.dup2(nothing, 1)
     tasks: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_receive, args=(jobs, tasks), daemon=True).start()
@@ -239,7 +239,7 @@ def serve() -> None:
         try:
             _send(answers, answer)
         except OSError:
-            os._exit(1)  # nobody listens any more
+            os._exit(1)  # the parent is gone
 
 
 def _receive(jobs: BinaryIO, tasks: SimpleQueue[bytes]) -> None:
@@ -251,7 +251,7 @@ def _receive(jobs: BinaryIO, tasks: SimpleQueue[bytes]) -> None:
 
 
 def _outcome(task: bytes) -> bytes:
-    """A job's result, or its error with where it was raised, pickled."""
+    """A job's pickled result, or its error with the traceback."""
     try:
         work, job = pickle.loads(task)
         return pickle.dumps((work(*job), None, ""))
@@ -260,6 +260,6 @@ def _outcome(task: bytes) -> bytes:
         try:
             answer = pickle.dumps((None, error, trace))
             pickle.loads(answer)
-        except Exception:  # an error that cannot travel
+        except Exception:  # an error that cannot be pickled
             answer = pickle.dumps((None, RuntimeError(f"{type(error).__name__}: {error}"), trace))
         return answer

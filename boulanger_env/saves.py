@@ -21,11 +21,11 @@ _ADVICE = "the file is left as it is: move it away, or start another game with b
 
 
 class SavedGameError(BoulangerError):
-    """A game that cannot be saved, or a file that is no saved game; such a file is left as it is."""
+    """A game that cannot be saved, or a file that is not a saved game; such a file is left as it is."""
 
 
 def folder() -> Path:
-    """Where games are saved: ``$BOULANGER_STATE``, else a folder of the user's own.
+    """Where games are saved: ``$BOULANGER_STATE``, else a folder in the user's home.
 
     Raises:
         BoulangerError: the user has no home folder.
@@ -34,7 +34,7 @@ def folder() -> Path:
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_STATE_HOME", "")
-    # The XDG standard wants a path that is not absolute to be passed over.
+    # The XDG standard says to ignore a path that is not absolute.
     if os.path.isabs(base):
         return Path(base, "boulanger_env")
     try:
@@ -44,7 +44,7 @@ def folder() -> Path:
 
 
 def path_of(start: Game) -> Path:
-    """The file of a game, from how it began."""
+    """The file of a game, determined by its start."""
     if start.code:
         return folder() / f"{start.code}.json"
     digest = hashlib.sha256(f"{start.n_cells} {start}".encode()).hexdigest()
@@ -52,25 +52,25 @@ def path_of(start: Game) -> Path:
 
 
 def newest() -> Path | None:
-    """The game that was saved last, or None."""
+    """The game last saved, or None."""
     return max(files_in(folder(), "*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 def save(start: Game, moves: Sequence[int], known: Sequence[int] | None) -> Path:
-    """Write a game's file; an earlier one is replaced only once the new one is complete.
+    """Write a game's file; an existing one is replaced only once the new one is complete.
 
-    A file that another session has written since is not: one that has nothing to add leaves it, another is refused.
+    If another session has written the file since, it is left as it is, and new moves are an error.
 
     Args:
         start: the game before its first move.
-        moves: the ids of the moves that stand.
-        known: the moves that this session last read from the file or wrote to it, None if there was none.
+        moves: the ids of the moves, without undone ones.
+        known: the moves that this session last read from or wrote to the file, None if there was no file.
 
     Returns:
-        Where the file is: a game that is won moves to the folder ``won``.
+        The file's path: a won game moves to the folder ``won``.
 
     Raises:
-        SavedGameError: another session has played the game on since, or its file is damaged.
+        SavedGameError: another session has continued the game since, or its file is damaged.
         OSError: the file cannot be written.
     """
     replay = replay_of(start, moves)
@@ -92,7 +92,7 @@ def save(start: Game, moves: Sequence[int], known: Sequence[int] | None) -> Path
 
 
 def moves_in(path: Path) -> list[int] | None:
-    """The moves that a game's file holds, None if there is no file.
+    """The moves in a game's file, None if there is no file.
 
     Raises:
         SavedGameError, OSError: as :func:`load`.
@@ -104,10 +104,10 @@ def load(path: Path) -> tuple[Game, list[int]]:
     """Read a game's file.
 
     Returns:
-        The game before its first move, and the ids of its moves, each of them legal.
+        The game before its first move, and the ids of its moves, all legal.
 
     Raises:
-        SavedGameError: it is no saved game; the message names the file and what is wrong. Nothing is changed.
+        SavedGameError: it is not a saved game; the message names the file and what is wrong. Nothing is changed.
         OSError: the file cannot be read.
     """
     try:

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 LONGEST_NAME = 60
 
-# By backslash where Markdown's dialects agree on that, else as the entity, which all of them read.
+# With a backslash where Markdown's dialects agree on that, else as an entity, which all of them read.
 _MARKDOWN = {c: f"\\{c}" for c in r"\`*_~$|"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    r"""A text on one line, without what a terminal obeys: control characters, marks of direction, half characters.
+    r"""A text on one line, with control characters, direction marks and lone surrogates escaped for a terminal.
 
     Args:
-        text: anything.
-        longest: cut it to so many characters, the last one being an ellipsis.
+        text: any text.
+        longest: shorten it to this many characters, the last one an ellipsis.
 
     >>> printable("a\x1b]0;title\x07\nb"), printable("abcdef", 4)
     ('a\\x1b]0;title\\x07\\nb', 'abc…')
@@ -25,10 +25,10 @@ def printable(text: str, longest: int | None = None) -> str:
 
 
 def in_markdown(text: str) -> str:
-    r"""A text as Markdown shows it, within a line or a table's cell: it must not begin a line.
+    r"""A text escaped for Markdown, within a line or a table cell; it must not begin a line.
 
     >>> in_markdown("a|b <i> $x$ _mine_")
     'a\\|b &lt;i&gt; \\$x\\$ \\_mine\\_'
     """
-    # Brackets alone are no link, and intervals stay readable.
+    # Brackets alone do not make a link, and intervals stay readable.
     return "".join(_MARKDOWN.get(c, c) for c in printable(text)).replace("](", r"]\(")

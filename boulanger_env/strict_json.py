@@ -20,8 +20,8 @@ def parse(text: str | bytes) -> Any:
     """The value of a JSON text, or of its UTF-8.
 
     Raises:
-        JSONError: it is not JSON, a key comes twice in an object, or a number is none that a double or 64 bits can
-            hold (``NaN`` and ``1e999`` are read by some programs and refused by others).
+        JSONError: it is not JSON, a key occurs twice in an object, or a number does not fit into a double or 64 bits
+            (some programs read ``NaN`` and ``1e999``, others reject them).
 
     >>> parse('{"a": [1, 2.5, null]}')
     {'a': [1, 2.5, None]}

@@ -16,11 +16,11 @@ _MARKS = (
 
 
 def decode(content: bytes, name: str | os.PathLike[str]) -> str:
-    """The text in a file's bytes: UTF-8, or what its byte order mark says; PowerShell's ``>`` writes UTF-16.
+    """The text in a file's bytes: UTF-8, or as its byte order mark says; PowerShell's ``>`` writes UTF-16.
 
     Args:
         content: the bytes.
-        name: of the file, for the error.
+        name: the file's name, for the error.
 
     Raises:
         BoulangerError: it is not text.

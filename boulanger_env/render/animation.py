@@ -27,9 +27,9 @@ Packed = NDArray[np.uint32]
 DEFAULT_FPS = 4
 
 _SAME = 255
-"""The number in a GIF's palette that stands for: as in the frame before."""
+"""The palette index of a GIF that means "as in the previous frame"."""
 _EXACT = 160
-"""How many of a GIF's colours are those of the frames; the others stand for several."""
+"""How many of a GIF's colours are exact; the others each stand for several similar ones."""
 
 
 def write_gif(
@@ -42,20 +42,20 @@ def write_gif(
     hold: float = 2.0,
     outcome: str | None = None,
 ) -> None:
-    """Write a played game as an animated GIF, the whole file or none.
+    """Write a played game as an animated GIF, whole or not at all.
 
     Args:
-        path: the file; an earlier one is replaced only once the new one is complete.
-        start: the game before the first of the actions; it is not changed.
+        path: the file; an existing one is replaced only once the new one is complete.
+        start: the game before the first action; it is not changed.
         actions: action ids, 780 for an undo.
         size: width and height in pixels.
-        fps: frames, and so moves, a second; a GIF counts in hundredths of a second.
-        hold: seconds that the last frame stays before the film begins anew.
-        outcome: how the episode ended, for the last frame; None: as the game stands then.
+        fps: frames, and so moves, per second; a GIF counts in hundredths of a second.
+        hold: seconds that the last frame stays before the animation restarts.
+        outcome: how the episode ended, for the last frame; None: as the game shows.
 
     Raises:
-        IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
-        BoulangerError: a size or a speed that cannot be.
+        IllegalMoveError: an action is illegal; the message has its number. Nothing is written.
+        BoulangerError: the size or the speed is invalid.
         OSError: the file cannot be written.
     """
     duration = round(100 / _positive("fps", fps)) * 10
@@ -70,7 +70,7 @@ def write_gif(
         return picture
 
     def write(partial: Path) -> None:
-        # Frame by frame: Image.save would hold all of them at once.
+        # Frame by frame: Image.save would hold all of them in memory.
         before: NDArray[np.uint8] | None = None
         with open(partial, "wb") as file:
             frames = game_frames(start, actions, size, outcome)
@@ -97,21 +97,21 @@ def write_mp4(
     hold: float = 2.0,
     outcome: str | None = None,
 ) -> None:
-    """Write a played game as an MP4 video (H.264), the whole file or none.
+    """Write a played game as an MP4 video (H.264), whole or not at all.
 
     Args:
-        path: the file; an earlier one is replaced only once the new one is complete.
-        start: the game before the first of the actions; it is not changed.
+        path: the file; an existing one is replaced only once the new one is complete.
+        start: the game before the first action; it is not changed.
         actions: action ids, 780 for an undo.
         size: width and height in pixels.
-        fps: frames, and so moves, a second.
+        fps: frames, and so moves, per second.
         hold: seconds that the last frame stays.
-        outcome: how the episode ended, for the last frame; None: as the game stands then.
+        outcome: how the episode ended, for the last frame; None: as the game shows.
 
     Raises:
-        IllegalMoveError: an action that the rules forbid, with its number. Nothing is written.
-        BoulangerError: a size or a speed that cannot be.
-        ModuleNotFoundError: imageio-ffmpeg is not installed; the message names the extra that brings it.
+        IllegalMoveError: an action is illegal; the message has its number. Nothing is written.
+        BoulangerError: the size or the speed is invalid.
+        ModuleNotFoundError: imageio-ffmpeg is not installed; the message names the extra that provides it.
         OSError: the file cannot be written.
     """
     try:
@@ -122,11 +122,11 @@ def write_mp4(
         ) from None
 
     rate, pause = _positive("fps", fps), _positive("hold", hold, zero=True)
-    # Checked before a file is begun.
+    # Checked before a file is created.
     for _ in played_games(start, actions):
         pass
     width, height = read_size(size)
-    # H.264 halves the resolution of colours: it wants even sides.
+    # H.264 halves the resolution of colours, so it needs even sides.
     even = (width + width % 2, height + height % 2)
 
     command = [get_ffmpeg_exe(), "-y", "-loglevel", "error"]
@@ -156,7 +156,7 @@ def write_mp4(
     ]
 
     def write(partial: Path) -> None:
-        # Not imageio_ffmpeg.write_frames: that passes over a failure, such as a full disk, at the end.
+        # Not imageio_ffmpeg.write_frames, which ignores a failure at the end, such as a full disk.
         with subprocess.Popen(
             [*command, os.fspath(partial)],
             stdin=subprocess.PIPE,
@@ -173,7 +173,7 @@ def write_mp4(
                 for _ in range(round(pause * rate)):
                     ffmpeg.stdin.write(picture)
             except BrokenPipeError:
-                pass  # it has ended; what it said follows
+                pass  # it has ended; its error message follows
             except BaseException:
                 ffmpeg.kill()
                 raise
@@ -186,10 +186,10 @@ def write_mp4(
 
 
 def played_games(start: Game, actions: Sequence[int]) -> Iterator[Game]:
-    """The game before the first action and after each one; from there on the same object, changed.
+    """The game before the first action and after each one: always the same object, updated.
 
     Raises:
-        IllegalMoveError: an action that the rules forbid, with its number.
+        IllegalMoveError: an action is illegal; the message has its number.
     """
     yield start
     for number, step in enumerate(walk(start, actions), 1):
@@ -206,11 +206,11 @@ def game_frames(
 ) -> Iterator[Pixels]:
     """A picture of the game before the first action and after each one: uint8 arrays ``(height, width, 3)``.
 
-    The last one shows the ``outcome``, if it is given.
+    The last one shows the ``outcome``, if given.
 
     Raises:
-        IllegalMoveError: an action that the rules forbid, with its number.
-        BoulangerError: a size in which no table can be drawn.
+        IllegalMoveError: an action is illegal; the message has its number.
+        BoulangerError: the size is invalid.
     """
     painter = TablePainter(size)
     return (
@@ -234,7 +234,7 @@ def _positive(name: str, value: Any, *, zero: bool = False) -> float:
 def _change(
     before: NDArray[np.uint8] | None, now: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-    """The rectangle that differs from the frame before, ``_SAME`` where it does not, and its left and top."""
+    """The rectangle that differs from the previous frame, ``_SAME`` where it does not, and its left and top."""
     if before is None:
         return now, (0, 0)
     differs = now != before
@@ -260,8 +260,8 @@ def _unpacked(colours: Packed) -> Pixels:
 def _palette(start: Game, actions: Sequence[int], size: Sequence[int]) -> Pixels:
     """At most 255 colours for all frames, uint8 ``(n, 3)``: the commonest ones, and others near the rest.
 
-    Colours are counted in the first, the middle and the last frame. So the light on the cloth and the cards' paper
-    come out as they are, and the soft edges of letters and cards share what is left.
+    Colours are counted in the first, the middle and the last frame. So the lit cloth and the cards' paper are exact,
+    and the soft edges of letters and cards share the remaining colours.
     """
     counted = {0, len(actions) // 2, len(actions)}
     painter = TablePainter(size)
@@ -283,7 +283,7 @@ def _palette(start: Game, actions: Sequence[int], size: Sequence[int]) -> Pixels
 
 
 def _nearest(frames: Iterable[Pixels], palette: Pixels) -> Iterator[NDArray[np.uint8]]:
-    """The number in the palette of the colour nearest to each pixel's, frame by frame."""
+    """The palette index nearest to each pixel's colour, frame by frame."""
     known = np.full(1 << 24, _SAME, np.uint8)
     for frame in map(_packed, frames):
         numbers = known[frame]

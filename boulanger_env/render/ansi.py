@@ -32,12 +32,12 @@ CLEAR_SCREEN = "\x1b[2J\x1b[H"
 
 _BLANK = "   "
 _RESET, _DIM, _BOLD, _REVERSE = "\x1b[0m", "\x1b[2m", "\x1b[1m", "\x1b[7m"
-# Black suits keep the terminal's own colour, and bright red reads on black as on white.
+# Black suits keep the terminal's own colour; bright red is readable on black and on white.
 _SUIT_COLOURS = ("", "\x1b[91m", "\x1b[91m", "")
 
 
 class _Style(NamedTuple):
-    """Ready-made strings of one look; the tuples are indexed by card id, 0 = an empty place."""
+    """Prepared strings of one style; the tuples are indexed by card id, 0 = an empty place."""
 
     plain: tuple[str, ...]
     moved: tuple[str, ...]
@@ -79,7 +79,7 @@ _STYLES = {(ascii, color): _make_style(ascii, color) for ascii in (False, True) 
 
 
 def color_by_default() -> bool:
-    """Whether the user wants colour: no, once the variable ``NO_COLOR`` is set to anything but nothing."""
+    """Whether the user wants colour: not if the environment variable ``NO_COLOR`` is set and not empty."""
     return not os.environ.get("NO_COLOR")
 
 
@@ -88,14 +88,14 @@ def render_ansi(
 ) -> str:
     """Draw a game as lines of text, without a newline at the end.
 
-    The ten is ``T``, as everywhere in the package, so that all cards are equally wide. A game that is over
-    says so in a last line.
+    The ten is ``T``, as everywhere in the package, so that all cards are equally wide. If the game is over, a
+    last line says so.
 
     Args:
         game: what to draw; it is not changed.
-        color: with ANSI colours or not; None: with colours, unless ``NO_COLOR`` is set or it is to be ``ascii``.
-        ascii: the suits as ``SHDC`` instead of their symbols.
-        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game is.
+        color: whether to use ANSI colours; None: yes, unless ``NO_COLOR`` is set or ``ascii`` is True.
+        ascii: draw the suits as ``SHDC`` instead of their symbols.
+        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game shows.
 
     >>> print(render_ansi(Game.from_code("MS-C2-617"), ascii=True))
     MS-C2-617   score 0   moves 0   home 0/52
@@ -114,7 +114,7 @@ def render_ansi(
     """
     style = _STYLES[ascii, (color_by_default() and not ascii) if color is None else color]
     plain = style.plain
-    # An empty column shows as much, in the row of the first cards.
+    # An empty column is marked in the first row.
     columns = [[plain[card] for card in column or (0,)] for column in game.columns]
     cells = [plain[card] for card in game.cells]
     homes = [
@@ -149,7 +149,7 @@ def render_ansi(
 def _mark(
     last: LastMove, style: _Style, game: Game, columns: list[list[str]], cells: list[str], homes: list[str]
 ) -> None:
-    """Mark in the drawn places what moved last and the place that it left."""
+    """Mark the cards that moved last and the place that they left."""
     if last.from_column is not None:
         if game.columns[last.from_column]:
             columns[last.from_column].append(style.left)

@@ -19,7 +19,7 @@ EDGE: Colour = (186, 184, 176)
 RED: Colour = (200, 38, 48)
 BLACK: Colour = (30, 34, 42)
 
-# Where pips lie on a card of 1 x 1, as columns and rows: those below the middle stand on their heads.
+# Positions of pips on a card of 1 x 1, as columns and rows: those below the middle are upside down.
 _LEFT, _MIDDLE, _RIGHT = 0.3, 0.5, 0.7
 _TOP, _BOTTOM = 0.28, 0.72
 _THIRD = (_BOTTOM - _TOP) / 3
@@ -58,7 +58,7 @@ def shadow(width: int, height: int) -> tuple[Image.Image, int]:
 
 
 def _blank(width: int, height: int) -> Image.Image:
-    """A card without a face: RGBA, with its rim."""
+    """A blank card with its rim, RGBA."""
     line = max(0.75, width / 110)
     image = Image.new("RGBA", (width, height), (*EDGE, 0))
     image.putalpha(rounded_mask(width, height, radius_of(width)))
@@ -67,7 +67,7 @@ def _blank(width: int, height: int) -> Image.Image:
 
 
 def _index(card: int, width: int) -> tuple[Image.Image, int]:
-    """Rank and suit side by side, so that both show when little of a card does; and the rows above a letter."""
+    """Rank and suit side by side, so that both show on a mostly covered card; and the rows above a letter."""
     height = max(5, round(width * 0.18))
     suit = suit_mask(suit_of(card), max(5, round(height * 0.92)))
     rank = RANKS[rank_of(card) - 1]
@@ -109,7 +109,7 @@ def _pip(picture: Image.Image, suit: int, size: int, x: float, y: float) -> None
         mask = mask.transpose(Image.Transpose.ROTATE_180)
     left = round(picture.width * x - size / 2)
     top = round(picture.height * y - size / 2)
-    # The same pixels on both sides of the middle.
+    # Symmetric about the middle, pixel for pixel.
     if x > 0.5:
         left = picture.width - size - round(picture.width * (1 - x) - size / 2)
     picture.paste(255, (left, top), mask)
@@ -117,7 +117,7 @@ def _pip(picture: Image.Image, suit: int, size: int, x: float, y: float) -> None
 
 @lru_cache(maxsize=4)
 def card_sprites(width: int, height: int) -> tuple[Sprite, ...]:
-    """The sprites of all cards by their ids, shadows included; number 0 is a card without a face."""
+    """The sprites of all cards by id, shadows included; number 0 is a blank card."""
     below, reach = shadow(width, height)
     sprites = []
     for card in range(N_CARDS + 1):
@@ -129,7 +129,7 @@ def card_sprites(width: int, height: int) -> tuple[Sprite, ...]:
 
 @lru_cache(maxsize=64)
 def ring(width: int, height: int, line: int, colour: Colour, strength: float) -> Sprite:
-    """A line around a rectangle with round corners, half of it outside, with a faint glow."""
+    """An outline around a rectangle with rounded corners, half of it outside, with a faint glow."""
     reach = 2 * line
     size = (width + 2 * reach, height + 2 * reach)
     outer = rounded_mask(*size, radius_of(width) + reach, reach - line)

@@ -14,7 +14,7 @@ LIGHT_GOLD: Colour = (244, 207, 122)
 PEARL: Colour = (255, 253, 246)
 _FINE = 6
 
-# The inner frame, in parts of a card's width and height.
+# The inner frame, as fractions of a card's width and height.
 _LEFT, _TOP = 0.20, 0.215
 
 

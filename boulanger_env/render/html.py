@@ -25,7 +25,7 @@ from boulanger_env.game.state import CELLS, FOUNDATIONS, MAX_HEIGHT, TABLEAU
 from boulanger_env.game.walk import walk
 
 FRAME_HEIGHT = 720
-"""Of the player in a notebook, in pixels."""
+"""Height of the player in a notebook, in pixels."""
 
 
 def episode(
@@ -41,19 +41,19 @@ def episode(
     strength: str = "",
     value_unit: str = "",
 ) -> dict[str, Any]:
-    """What the player shows of an episode, as plain values.
+    """The data that the player shows of an episode, as plain values.
 
     Args:
         start: the game before the first action.
-        actions: action ids, illegal ones and undo (780) too.
+        actions: action ids, including illegal ones and undo (780).
         outcome: how it ended.
         agent: who played.
-        rewards: of each action.
-        annotations: before each action, or none at all.
+        rewards: one per action.
+        annotations: one before each action, or none at all.
         at: the step that is shown first.
-        solvable: whether the game could be won from its start, as the solver proved; None if that is not known.
+        solvable: whether the game could be won from its start, as proved by the solver; None if unknown.
         strength: how good the agent is, such as "wins 8 % of c4-test".
-        value_unit: what the annotations' values count, such as "cards home still expected".
+        value_unit: what the annotations' values measure, such as "cards home still expected".
     """
     places = _places(start)
     first = dict(places)
@@ -78,7 +78,7 @@ def episode(
         "outcome": outcome,
         "solvable": solvable,
         "cells": start.n_cells,
-        # Where cards 1 to 52 lie; a step has the cards that it moves and where to, or the error that refused it.
+        # The places of cards 1 to 52; a step has the cards that it moves and their new places, or its error.
         "places": [first[card] for card in range(1, N_CARDS + 1)],
         "steps": steps,
         "scores": scores,
@@ -90,7 +90,7 @@ def episode(
 
 
 def _places(game: Game) -> dict[int, int]:
-    """Each card's place, numbered as in ``game.state``: 19 a column, then the cells, then the foundations."""
+    """Each card's place, numbered as in ``game.state``: 19 per column, then the cells, then the foundations."""
     places = {
         suit * N_RANKS + rank: FOUNDATIONS + suit
         for suit, top in enumerate(game.foundations)
@@ -134,8 +134,8 @@ def render_html(episodes: Iterable[dict[str, Any]], title: str = "") -> str:
     """A page with a player, and a list to choose from if there are several episodes.
 
     Args:
-        episodes: what ``episode`` or ``Replay.to_episode`` made.
-        title: of the page; the first game's code if it is left out.
+        episodes: from ``episode`` or ``Replay.to_episode``.
+        title: the page's title; by default the first game's code.
 
     Raises:
         BoulangerError: there is no episode.
@@ -151,13 +151,13 @@ def render_html(episodes: Iterable[dict[str, Any]], title: str = "") -> str:
         title=html.escape(title or str(shown[0]["title"])).encode("ascii", "xmlcharrefreplace").decode(),
         style=style,
         script=script,
-        # Other characters that mean something to HTML or JavaScript are not ASCII, and escaped by json.
+        # The other characters special to HTML or JavaScript are not ASCII, so json escapes them.
         data=data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
     )
 
 
 def in_frame(page: str) -> str:
-    """A page as a frame for a notebook: its style and script stay inside."""
+    """A page in a frame for a notebook, which isolates its style and script."""
     return (
         f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" title="A game of Jeu du Boulanger" '
         f'loading="lazy" style="width:100%;height:{FRAME_HEIGHT}px;border:0"></iframe>'
@@ -179,7 +179,7 @@ def player(start: Game, moves: Sequence[int], at: int = 0) -> str:
 
 
 def game_html(game: Game) -> str:
-    """The player of a game and the moves that its history holds, at the last one, for a notebook."""
+    """The player of a game and the moves in its history, showing the last one, for a notebook."""
     start, moves = game.copy(), []
     while start.last_move is not None:
         moves.append(start.undo().id)

@@ -32,7 +32,7 @@ def last_move_of(game: Game) -> LastMove | None:
     """
     if game.last_move is None:
         return None
-    # The board before the move knows what the move alone does not: the cell it filled, the card it sent home.
+    # The move alone does not say which cell it filled or which card it sent home; the board before it does.
     before = game.copy()
     move = before.undo()
     source, destination, size = move

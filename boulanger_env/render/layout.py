@@ -19,7 +19,7 @@ _CARD_WIDTH, _CARD_HEIGHT, _PITCH = 84, 116, 114
 _BAR, _LABEL, _GAP, _MARGIN = 34, 19, 7, 7
 _LEAST_BAR, _LEAST_LABEL = 14, 10
 _FAN = 0.29
-"""The part of a covered card that shows, of its height, where there is room enough."""
+"""The visible fraction of a covered card's height, if there is enough room."""
 
 
 class Rect(NamedTuple):
@@ -41,21 +41,21 @@ class Rect(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What lies under a point: a source or destination as ``Move`` numbers them, and how many cards from there on."""
+    """The place under a point: source and destination as in ``Move``, and the number of cards from there to the top."""
 
     source: int | None
     """Column 0-7 or cell 8-11; None for a foundation."""
     destination: int
     """Column 0-7, 8 = a free cell, 9 = the foundations."""
     size: int
-    """Cards from the one under the point to the top of its column, 0 if there is none."""
+    """Number of cards from the one under the point to the top of its column, 0 if there is no card."""
 
 
 def read_size(size: Any) -> tuple[int, int]:
     """A checked ``render_size``.
 
     Raises:
-        BoulangerError: it is not a width and a height in pixels that a table can be drawn in.
+        BoulangerError: it is not a valid width and height in pixels.
 
     >>> read_size([480, 320])
     (480, 320)
@@ -76,7 +76,7 @@ def read_size(size: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of one size of picture. ``unit`` is what one pixel of the default size has become."""
+    """The layout of one picture size. ``unit`` is the scale relative to the default size."""
 
     width: int
     height: int
@@ -85,16 +85,16 @@ class Layout:
     card_height: int
     bar: Rect
     columns: tuple[Rect, ...]
-    """The slots of the columns: where a first card lies."""
+    """The columns' slots: the place of the first card."""
     cells: tuple[Rect, ...]
     homes: tuple[Rect, ...]
 
     def px(self, length: float) -> int:
-        """A length of the default size here, at least one pixel."""
+        """A length of the default size, scaled; at least one pixel."""
         return max(1, round(length * self.unit))
 
     def area(self, slot: Rect) -> Rect:
-        """What a slot's cards, shadows and marks stay within; no two areas share a pixel."""
+        """The area that holds all of a slot's cards, shadows and marks; areas never overlap."""
         pitch = self.columns[1].x - self.columns[0].x
         side = (pitch - self.card_width) // 2
         up = min(self.px(6), side)
@@ -102,7 +102,7 @@ class Layout:
         return Rect(slot.x - side, slot.y - up, pitch, below - slot.y + up)
 
     def fan(self, count: int) -> float:
-        """How far below its predecessor each of ``count`` cards in a column lies; long columns are pressed together."""
+        """The vertical offset between ``count`` cards of a column; long columns are compressed."""
         room = self.height - self.px(_MARGIN) - self.columns[0].y - self.card_height
         return min(self.card_height * _FAN, room / max(count - 1, 1))
 
@@ -111,7 +111,7 @@ class Layout:
         return self.columns[0].y + round(place * self.fan(count))
 
     def place_at(self, game: Game, x: float, y: float) -> Place | None:
-        """What a point of the picture shows, or None for the bare table."""
+        """The place at a point of the picture, or None for the bare table."""
         for column, slot in enumerate(self.columns):
             if slot.x <= x < slot.x + slot.width and y >= slot.y:
                 return Place(column, column, self._cards_from(len(game.columns[column]), y))
@@ -123,7 +123,7 @@ class Layout:
         return None
 
     def _cards_from(self, count: int, y: float) -> int:
-        """How many of a column's cards lie from the point's on; the point may lie below them all."""
+        """Number of a column's cards from the one at y to the top; y may be below them all."""
         if not count or y >= self.card_top(count, count - 1) + self.card_height:
             return 0
         return next(count - i for i in reversed(range(count)) if i == 0 or y >= self.card_top(count, i))
@@ -137,7 +137,7 @@ def layout_of(size: tuple[int, int]) -> Layout:
     card_width, card_height = round(_CARD_WIDTH * unit), round(_CARD_HEIGHT * unit)
     pitch = min(width // N_COLUMNS, round(_PITCH * unit))
     left = (width - (N_COLUMNS - 1) * pitch - card_width) // 2
-    # Letters grow no smaller, and neither does the room for them.
+    # Letters do not shrink further, and neither does the room for them.
     bar = Rect(0, 0, width, max(round(_BAR * unit), _LEAST_BAR))
     more = max(0, _LEAST_LABEL - round(_LABEL * unit))
     upper = bar.height + round(_LABEL * unit) + more

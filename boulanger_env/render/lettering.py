@@ -17,11 +17,11 @@ from .pillow import Image, ImageDraw, ImageFont
 from .sprites import Colour, Pixels
 
 _FINE = 8
-"""How many times as large letters are drawn."""
+"""Supersampling factor of letters."""
 
 
 class Glyph(NamedTuple):
-    """A letter's mask, where it begins to the right of the pen and above the baseline, and where the pen goes on."""
+    """A letter's mask, its offset right of the pen and above the baseline, and the pen's advance."""
 
     mask: Image.Image
     left: int
@@ -40,16 +40,16 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 def glyph(letter: str, size: int, weight: float = 0.0) -> Glyph:
     """A letter, ``size`` pixels from one line to the next.
 
-    Letters come one by one, so that no library of the machine gets to kern them.
+    Letters are drawn one by one, so that no system library applies kerning.
 
     Args:
         letter: one character.
         size: the font's size in pixels.
-        weight: how much bolder, as a part of the size.
+        weight: how much bolder, as a fraction of the size.
     """
     font, stroke = _font(size * _FINE), round(size * _FINE * weight)
     left, top, right, bottom = font.getbbox(letter, anchor="ls", stroke_width=stroke)
-    # The mask's edges are moved out to whole pixels.
+    # Round the mask's edges outwards to whole pixels.
     x0, y0 = int(left // _FINE), int(top // _FINE)
     x1, y1 = max(int(-(-right // _FINE)), x0 + 1), max(int(-(-bottom // _FINE)), y0 + 1)
     large = Image.new("L", ((x1 - x0) * _FINE, (y1 - y0) * _FINE))
@@ -60,12 +60,12 @@ def glyph(letter: str, size: int, weight: float = 0.0) -> Glyph:
 
 
 def text_width(text: str, size: int, weight: float = 0.0) -> int:
-    """The pixels that :func:`text_mask` takes."""
+    """The width of :func:`text_mask` in pixels."""
     return sum(glyph(letter, size, weight).advance for letter in text)
 
 
 def fitted(text: str, width: int, size: int) -> str:
-    """As much of a text as finds room in so many pixels, with dots for the rest."""
+    """As much of a text as fits into ``width`` pixels, with dots for the rest."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(f"{text}...", size) > width:
@@ -74,7 +74,7 @@ def fitted(text: str, width: int, size: int) -> str:
 
 
 def text_mask(text: str, size: int, weight: float = 0.0) -> tuple[Image.Image, int]:
-    """A line of text, and how far its baseline lies below the mask's first row."""
+    """A line of text, and the distance of its baseline from the mask's first row."""
     glyphs = [glyph(letter, size, weight) for letter in text]
     up, down = round(size * 0.95), round(size * 0.35)
     mask = Image.new("L", (max(1, sum(g.advance for g in glyphs) + 2), up + down))
@@ -88,13 +88,13 @@ def text_mask(text: str, size: int, weight: float = 0.0) -> tuple[Image.Image, i
 def sharp_text_mask(text: str, height: int, weight: float, tight: float = 0.0) -> tuple[Image.Image, int]:
     """Capital letters or digits exactly ``height`` pixels high, and the rows of the mask above that height.
 
-    Top and bottom fall on pixels' edges, which keeps small letters crisp.
+    Top and bottom fall on pixel edges, which keeps small letters crisp.
 
     Args:
-        text: what is written.
-        height: of a letter H, in pixels.
-        weight: how much bolder, as a part of the font's size.
-        tight: how much closer together, as a part of the font's size.
+        text: the text.
+        height: height of a letter H, in pixels.
+        weight: how much bolder, as a fraction of the font's size.
+        tight: how much closer together, as a fraction of the font's size.
     """
     size = 320
     font, stroke = _font(size), round(size * weight)
@@ -107,7 +107,7 @@ def sharp_text_mask(text: str, height: int, weight: float, tight: float = 0.0) -
     _, top, _, bottom = font.getbbox("H", anchor="ls", stroke_width=stroke)
     left, _, right, _ = large.getbbox() or (0, 0, 1, 1)
     scale = (bottom - top) / height
-    # The tail of a Q and the curves of an 8 reach beyond the H.
+    # The tail of a Q and the curves of an 8 extend beyond the H.
     over = -(-height // 5)
     box = (left, base + top - over * scale, right, base + bottom + over * scale)
     width = max(1, round((right - left) / scale))
@@ -124,7 +124,7 @@ def _ink(text: str, size: int, weight: float) -> tuple[NDArray[np.uint16], int]:
 def write(
     pixels: Pixels, text: str, x: int, base: int, size: int, colour: Colour, weight: float = 0.0
 ) -> None:
-    """A line of text with its baseline at ``base``, cut at the edges."""
+    """Draw a line of text with its baseline at ``base``, clipped at the edges."""
     mask, up = _ink(text, size, weight)
     top = base - up
     y0, y1 = max(top, 0), min(top + mask.shape[0], pixels.shape[0])

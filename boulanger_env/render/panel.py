@@ -10,15 +10,15 @@ from .sprites import Pixels
 
 _LARGEST, _SMALLEST = 18, 6
 _LINE = 1.6
-"""From one line to the next, in sizes of the letters."""
+"""Line spacing, as a multiple of the font size."""
 
 
 def write_panel(pixels: Pixels, rows: Sequence[tuple[str, str]]) -> None:
-    """Write a panel in the middle of a picture, with letters as large as find room.
+    """Draw a panel in the middle of a picture, with the largest letters that fit.
 
     Args:
         pixels: uint8 ``(height, width, 3)``, changed in place.
-        rows: what a line is about and what it says; ``("", "")`` leaves a gap.
+        rows: each line's label and text; ``("", "")`` leaves a gap.
     """
     height, width = pixels.shape[:2]
     for size in range(_LARGEST, _SMALLEST - 1, -1):

@@ -36,7 +36,7 @@ _OUTCOME_COLOURS = {WON: ACCENT, STUCK: ALARM, ILLEGAL: ALARM, TRUNCATED: QUIET}
 
 
 class Held(NamedTuple):
-    """Cards that a mouse holds: ``size`` cards of a source (column 0-7, cell 8-11), the first one's corner at x, y."""
+    """Cards dragged by the mouse: ``size`` cards of a source (column 0-7, cell 8-11), the first one's corner at x, y."""
 
     source: int
     size: int
@@ -47,19 +47,19 @@ class Held(NamedTuple):
 def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE, outcome: str | None = None) -> Pixels:
     """Draw a game as a picture.
 
-    To draw many pictures one after the other, make one :class:`TablePainter` and call its ``paint``: it draws
+    To draw a sequence of pictures, create one :class:`TablePainter` and call its ``paint``: it draws
     only what has changed.
 
     Args:
         game: what to draw; it is not changed.
         size: width and height in pixels.
-        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game is.
+        outcome: how the episode ended: ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``; None: as the game shows.
 
     Returns:
-        A fresh uint8 array ``(height, width, 3)``.
+        A new uint8 array ``(height, width, 3)``.
 
     Raises:
-        BoulangerError: a size in which no table can be drawn.
+        BoulangerError: the size is invalid.
 
     >>> render_rgb(Game.from_code("MS-C4-617"), (480, 320)).shape
     (320, 480, 3)
@@ -68,16 +68,16 @@ def render_rgb(game: Game, size: Sequence[int] = DEFAULT_SIZE, outcome: str | No
 
 
 class TablePainter:
-    """Draws games at one size, the same table again and again.
+    """Draws a sequence of games at one size, on the same table.
 
     Args:
         size: width and height in pixels.
 
     Raises:
-        BoulangerError: a size in which no table can be drawn.
+        BoulangerError: the size is invalid.
 
     Attributes:
-        layout: where everything lies.
+        layout: the positions of everything.
     """
 
     def __init__(self, size: Sequence[int] = DEFAULT_SIZE) -> None:
@@ -90,7 +90,7 @@ class TablePainter:
         self._drawn: dict[Rect, object] = {}
 
     def __reduce__(self) -> tuple[type[TablePainter], tuple[tuple[int, int]]]:
-        """A copy begins with a picture of its own."""
+        """A copy starts from its own empty picture."""
         return type(self), (self.size,)
 
     def paint(self, game: Game, held: Held | None = None, outcome: str | None = None) -> Pixels:
@@ -98,11 +98,11 @@ class TablePainter:
 
         Args:
             game: what to draw; it is not changed.
-            held: cards to draw where a mouse holds them, instead of where they lie.
-            outcome: how the episode ended; None: as the game stands.
+            held: cards to draw at the mouse instead of in their place.
+            outcome: how the episode ended; None: as the game shows.
 
         Returns:
-            A fresh uint8 array ``(height, width, 3)``.
+            A new uint8 array ``(height, width, 3)``.
         """
         if game.n_cells != self._n_cells:
             self._n_cells = game.n_cells
@@ -117,7 +117,7 @@ class TablePainter:
         elif held is not None:
             lifted = (cells[held.source - FIRST_CELL],)
             cells[held.source - FIRST_CELL] = 0
-        # A mark on cards that are in the air would stay behind on those below.
+        # A mark on dragged cards would stay behind on those below.
         last = last_move_of(game) if held is None else None
         mark = last or LastMove("", 0)
 
@@ -157,11 +157,11 @@ class TablePainter:
         layout, count = self.layout, len(cards)
         tops = [layout.card_top(count, place) for place in range(count + 1)]
         if left:
-            # Where the next card would lie, but within the picture.
+            # The place of the next card, clamped to the picture.
             y = min(tops[count], layout.height - layout.px(6) - slot.height)
             _mark(layout, slot.height, 0.62).put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
         for place, card in enumerate(cards):
-            # The next card covers the rest, but for its round corners.
+            # The next card covers the rest, except at its rounded corners.
             rows = tops[place + 1] - tops[place] + slot.height // 6 if place < count - 1 else None
             self._cards[card].put(canvas.pixels, slot.x - canvas.x, tops[place] - canvas.y, rows)
         if moved:
@@ -181,10 +181,10 @@ class TablePainter:
             _mark(self.layout, slot.height, 1.0 if moved else 0.62).put(canvas.pixels, *at)
 
     def _bar(self, game: Game, last: LastMove | None) -> None:
-        """The line of figures at the top, and under it how many cards are home."""
+        """The status bar at the top, and under it the progress of the cards home."""
         layout, bar = self.layout, self.layout.bar
         name = game.code or "no code"
-        # Each in a place of its own width, so that figures do not jump about.
+        # Each with a fixed width, so that the numbers do not jump.
         figures = [
             ("score", str(game.score), "0000"),
             ("moves", str(game.moves), "000"),
@@ -202,7 +202,7 @@ class TablePainter:
         edge = layout.columns[0].x
         write(pixels, name, edge, base, size, TEXT, 0.03)
         right = layout.width - edge
-        # Where there is no room for all, the first ones give way.
+        # If there is no room for all, the first ones are dropped.
         for word, figure, widest in reversed(figures):
             width = text_width(widest, size, 0.03)
             gap = max(3, size // 3)
@@ -218,7 +218,7 @@ class TablePainter:
 
 
 class _Window(NamedTuple):
-    """A part of a canvas, and the canvas's coordinates of its corner."""
+    """A part of a canvas, and the coordinates of its corner."""
 
     pixels: Pixels
     x: int
@@ -231,7 +231,7 @@ def _mark(layout: Layout, height: int, strength: float) -> Sprite:
 
 @lru_cache(maxsize=8)
 def _empty_table(size: tuple[int, int], n_cells: int) -> Pixels:
-    """The table without cards: its cloth, places and names."""
+    """The empty table: cloth, slots and labels."""
     layout = layout_of(size)
     width, height = size
     # A soft light from above, in whole steps of brightness.
@@ -256,11 +256,11 @@ def _empty_table(size: tuple[int, int], n_cells: int) -> Pixels:
 
 
 def _lay_banner(picture: Pixels, layout: Layout, outcome: str) -> None:
-    """How the game ended, across the table."""
+    """Write the outcome across the table."""
     sprite = _banner(layout, outcome)
     height, width = sprite.keep.shape[:2]
     top = layout.columns[0].y
-    # In the middle of what a won game leaves empty; in the lower half of a table on which cards still lie.
+    # In the middle of the empty area of a won game; in the lower half if cards are left on the table.
     middle = (top + layout.height) // 2 if outcome == WON else layout.height - height // 2 - layout.px(24)
     sprite.put(picture, (layout.width - width) // 2, middle - height // 2)
 

@@ -14,7 +14,7 @@ Point = tuple[float, float]
 Outline = list[Point]
 
 _FINE = 8
-"""How many times as large shapes are drawn."""
+"""Supersampling factor of shapes."""
 
 
 def _curve(start: Point, *pieces: tuple[Point, Point, Point]) -> Outline:
@@ -104,12 +104,12 @@ def polygon_mask(outlines: Iterable[Outline], width: int, height: int) -> Image.
 
 @lru_cache(maxsize=256)
 def suit_mask(suit: int, size: int) -> Image.Image:
-    """A suit's symbol, ``size`` pixels high and wide. Not to be changed."""
+    """A suit's symbol, ``size`` pixels high and wide. Cached: do not modify."""
     return polygon_mask(SUIT_OUTLINES[suit], size, size)
 
 
 def rounded_mask(width: int, height: int, radius: float, inset: float = 0) -> Image.Image:
-    """A rectangle with round corners, ``inset`` pixels inside the image's edge."""
+    """A rectangle with rounded corners, ``inset`` pixels inside the image's edge."""
     large = Image.new("L", (width * _FINE, height * _FINE))
     edge = inset * _FINE
     box = (edge, edge, width * _FINE - 1 - edge, height * _FINE - 1 - edge)
@@ -118,5 +118,5 @@ def rounded_mask(width: int, height: int, radius: float, inset: float = 0) -> Im
 
 
 def scaled(outline: Sequence[Point], x: float, y: float, width: float, height: float) -> Outline:
-    """An outline of the unit square in another rectangle."""
+    """An outline in the unit square, mapped to another rectangle."""
     return [(x + px * width, y + py * height) for px, py in outline]

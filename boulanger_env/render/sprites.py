@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .pillow import Image
 
 Pixels = NDArray[np.uint8]
-"""Of a picture: ``(height, width, 3)``."""
+"""A picture's pixels, ``(height, width, 3)``."""
 Colour = tuple[int, int, int]
 
 
@@ -21,10 +21,10 @@ class Sprite:
 
     Attributes:
         colour: uint8 ``(h, w, 3)``: the picture times its opacity.
-        keep: uint8 ``(h, w, 1)``: how much of what lies below shows through, 0 to 255.
-        dx: where its left edge lies from the point it is put at.
-        dy: where its top edge lies.
-        solid: the rows and columns within which nothing shows through: top, bottom, left, right.
+        keep: uint8 ``(h, w, 1)``: how much of the background shows through, 0 to 255.
+        dx: offset of its left edge from the point it is put at.
+        dy: offset of its top edge.
+        solid: the opaque rows and columns: top, bottom, left, right.
     """
 
     colour: Pixels
@@ -43,7 +43,7 @@ class Sprite:
         return Sprite(colour, keep, dx, dy, _solid(keep[..., 0] == 0))
 
     def put(self, canvas: Pixels, x: int, y: int, rows: int | None = None) -> None:
-        """Lay it on a canvas, cut at the canvas's edges; ``rows``: only so many, from the top."""
+        """Draw it on a canvas, clipped at the edges; with ``rows``, only that many rows from the top."""
         x, y = x + self.dx, y + self.dy
         height, width = self.keep.shape[:2]
         if rows is not None:
@@ -57,7 +57,7 @@ class Sprite:
         columns_at = sorted((min(max(n, x0), x1)) for n in (x0, left, right, x1))
         a, b, c, d = rows_at
         e, f, g, h = columns_at
-        # A frame of four soft strips around a middle that is copied.
+        # Blend four soft strips around the opaque middle, which is copied.
         for r0, r1, c0, c1 in ((a, b, e, h), (b, c, e, f), (b, c, g, h), (c, d, e, h)):
             if r0 < r1 and c0 < c1:
                 part = canvas[y + r0 : y + r1, x + c0 : x + c1]

@@ -14,12 +14,12 @@ from .rgb import BAR, TablePainter
 from .sprites import Pixels
 
 _TILE = (320, 213)
-"""The least width and height of one game, where the picture is large enough for it."""
+"""Minimum width and height of one game, if the picture is large enough."""
 
 
 @lru_cache(maxsize=32)
 def grid(count: int, size: tuple[int, int]) -> tuple[int, int]:
-    """Rows and columns for ``count`` games in a picture, or for as many of them as find room in it.
+    """Rows and columns for ``count`` games in a picture, or for as many of them as fit.
 
     >>> grid(4, (960, 640)), grid(1000, (960, 640)), grid(2, (960, 640))
     ((2, 2), (3, 3), (2, 1))
@@ -38,14 +38,14 @@ def grid(count: int, size: tuple[int, int]) -> tuple[int, int]:
 
 
 class TilePainter:
-    """Draws the first games of a batch side by side, as many as can still be made out.
+    """Draws the first games of a batch side by side, as many as fit at a legible size.
 
     Args:
         count: games in the batch.
         size: width and height of the whole picture.
 
     Raises:
-        BoulangerError: a size in which no table can be drawn.
+        BoulangerError: the size is invalid.
 
     Attributes:
         shown: how many of the games are drawn.
@@ -60,7 +60,7 @@ class TilePainter:
         self._painters = [TablePainter(self._tile) for _ in range(self.shown)]
 
     def paint(self, shown: Callable[[int], tuple[Game, str | None]]) -> Pixels:
-        """A fresh uint8 array ``(height, width, 3)``; ``shown(i)`` is tile ``i``'s game and outcome."""
+        """A new uint8 array ``(height, width, 3)``; ``shown(i)`` is tile ``i``'s game and outcome."""
         (width, height), (tile_width, tile_height) = self.size, self._tile
         picture = np.empty((height, width, 3), np.uint8)
         picture[:] = BAR
@@ -69,7 +69,7 @@ class TilePainter:
             game, outcome = shown(i)
             top, left = row * tile_height, column * tile_width
             picture[top : top + tile_height, left : left + tile_width] = painter.paint(game, outcome=outcome)
-        # A thin line between one game and the next.
+        # A thin line between games.
         for row in range(1, self.rows):
             picture[row * tile_height - 1] = BAR
         for column in range(1, self.columns):

@@ -15,25 +15,25 @@ from .ansi import render_ansi
 
 RENDER_MODES = ("ansi", "rgb_array", "human")
 RENDER_FPS = 4
-"""Frames, and so moves, a second of videos and windows."""
+"""Frames, and so moves, per second of videos and windows."""
 
 Frame = str | NDArray[np.uint8]
 Shown = Callable[[int], tuple[Game, str | None]]
-"""The game with a number, and how its episode ended; None while it goes on."""
+"""From a game's number to the game and its outcome; None while it is in progress."""
 
 
 class View:
     """Draws the games of an environment.
 
-    Libraries are loaded here and not at the first picture, so that a missing one is named at once.
+    Libraries are loaded here rather than at the first picture, so that a missing one is reported at once.
 
     Args:
         mode: one of ``RENDER_MODES``, or None.
         size: width and height of a picture.
-        count: games of the environment.
+        count: number of games.
 
     Raises:
-        ModuleNotFoundError: a library is missing; the message names the extra that brings it.
+        ModuleNotFoundError: a library is missing; the message names the extra that provides it.
     """
 
     def __init__(self, mode: str | None, size: tuple[int, int], count: int = 1) -> None:
@@ -50,7 +50,7 @@ class View:
             self._window = Window(size, RENDER_FPS)
 
     def draw(self, game: Game, outcome: str | None = None) -> Frame:
-        """A game as a text or as a fresh uint8 array ``(height, width, 3)``."""
+        """A game as text or as a new uint8 array ``(height, width, 3)``."""
         if self.mode == "ansi":
             return render_ansi(game, outcome=outcome)
         if self._painter is None:
@@ -61,7 +61,7 @@ class View:
         return picture
 
     def draw_together(self, shown: Shown) -> NDArray[np.uint8]:
-        """The first games in one picture, as many as it has room for."""
+        """The first games in one picture, as many as fit."""
         if self._tiles is None:
             from .tiles import TilePainter
 
@@ -70,7 +70,7 @@ class View:
         return picture
 
     def show(self, shown: Shown) -> None:
-        """Show the games in the window; once its user has closed it, nothing is drawn any more."""
+        """Show the games in the window; after the user closes it, nothing is drawn."""
         if not self._window.closed:
             self._window.show(self.draw_together(shown))
 

@@ -14,7 +14,7 @@ def load_pygame() -> Any:
     """The module ``pygame``, without its greeting.
 
     Raises:
-        ModuleNotFoundError: pygame-ce is not installed; the message names the extra that brings it.
+        ModuleNotFoundError: pygame-ce is not installed; the message names the extra that provides it.
     """
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
@@ -27,11 +27,11 @@ def load_pygame() -> Any:
 
 
 _UNSEEN = ("dummy", "offscreen")
-"""SDL's drivers that show nothing; it falls back on one when there is no display."""
+"""SDL's invisible drivers; it falls back to one if there is no display."""
 
 
 def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: bool = False) -> Any:
-    """Open the process's one window; returns its surface.
+    """Open the process's only window; return its surface.
 
     Raises:
         BoulangerError: there is no display to open a window on.
@@ -53,27 +53,27 @@ def open_display(pygame: Any, size: tuple[int, int], title: str, *, resizable: b
 
 
 def fill_display(pygame: Any, screen: Any, picture: Pixels) -> None:
-    """Show a picture as large as the window."""
+    """Show a picture, scaled to the window."""
     height, width = picture.shape[:2]
     screen.blit(pygame.image.frombuffer(picture.tobytes(), (width, height), "RGB"), (0, 0))
     pygame.display.flip()
 
 
 class Window:
-    """Shows pictures of one size at a steady rate, until its user closes it.
+    """Shows pictures of one size at a steady rate, until the user closes it.
 
-    A process has one window: a second ``Window`` takes it over from the first.
+    A process has only one window: a second ``Window`` takes it over from the first.
 
     Args:
         size: width and height in pixels.
-        fps: pictures a second at most; :meth:`show` waits for its turn.
-        title: what its frame says.
+        fps: maximum pictures per second; :meth:`show` waits as needed.
+        title: the window's title.
 
     Raises:
         ModuleNotFoundError: pygame-ce is not installed.
 
     Attributes:
-        closed: whether it was closed, by its user or by :meth:`close`; nothing opens it again.
+        closed: whether it was closed, by the user or by :meth:`close`; it never reopens.
     """
 
     _owner: ClassVar[Window | None] = None
@@ -86,11 +86,11 @@ class Window:
         self.closed = False
 
     def __reduce__(self) -> tuple[type[Window], tuple[tuple[int, int], float, str]]:
-        """A copy opens a window of its own, when it first shows something."""
+        """A copy opens its own window when it first shows something."""
         return type(self), self._arguments
 
     def show(self, picture: Pixels) -> None:
-        """Show a picture, once it is its turn; nothing happens if the window has been closed.
+        """Show a picture when it is due; do nothing if the window has been closed.
 
         Raises:
             BoulangerError: there is no display to open a window on.
