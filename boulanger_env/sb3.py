@@ -11,7 +11,7 @@ from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from .envs import BoulangerVectorEnv
+from .envs import BoulangerVectorEnv, internal
 from .envs.batch import (
     B_END_ILLEGAL,
     B_END_WON,
@@ -95,7 +95,7 @@ class BoulangerVecEnv(VecEnv):
         if fixed:
             raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
         self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
-        self._array_infos = self.batch._settings.array_infos
+        self._array_infos = internal.settings_of(self.batch).array_infos
         self._codes: list[str] = []
         self._started = time.time()
         self._masks: NDArray[np.bool_] | None = None
@@ -117,7 +117,7 @@ class BoulangerVecEnv(VecEnv):
             self._reset_seeds()
             self._reset_options()
         self._masks = infos["action_mask"].view(np.bool_)
-        self._codes = self.batch._codes.tolist()
+        self._codes = internal.codes_of(self.batch)
         rows = infos["score"].tolist(), infos["moves"].tolist(), self._codes
         self.reset_infos = [
             self._of_reset(score, moves, code) for score, moves, code in zip(*rows, strict=True)
@@ -130,7 +130,7 @@ class BoulangerVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Observation, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions; games that end are reset at once."""
-        outputs, n_ended = self.batch._play(self._actions)
+        outputs, n_ended = internal.play(self.batch, self._actions)
         ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
         rows = ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), self._codes

@@ -20,7 +20,7 @@ from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.envs.action_maps import (
     ALREADY_IN_CELL,
     CARD_ACTION_TABLE,
@@ -63,6 +63,7 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
                 f"{type(self).__name__} wraps a Boulanger environment, such as gym.make('Boulanger-C4-v0'), not {base}"
             )
         self._base = base
+        self._rows, self._turn = internal.rows_of(base), internal.turn_of(base)
         self._inner_width = self._width = _width(env)
         self._mask: Mask = np.zeros(self._width, np.int8)
 
@@ -93,14 +94,14 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         Raises:
             gymnasium.error.ResetNeeded: there is no game yet.
         """
-        self._base._check_reset()
+        internal.check_reset(self._base)
         return self._mask.astype(np.bool_)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the wrapped environment; the mask is this wrapper's own."""
-        with self._base._turn:
+        with self._turn:
             return self._with_mask(*self.env.reset(seed=seed, options=options))
 
     def step(self, action: Any) -> StepResult:
@@ -111,7 +112,7 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
                 ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
             gymnasium.error.ResetNeeded: no episode is being played.
         """
-        with self._base._turn:
+        with self._turn:
             observation, reward, terminated, truncated, info = self._play(action_id(action, self._width))
             observation, info = self._with_mask(observation, info)
             return observation, reward, terminated, truncated, info
@@ -143,7 +144,7 @@ class _OtherActions(_MaskWrapper):
         base = UNDO if action == self._width - 1 and self._has_undo else self._base_action(action)
         try:
             # What no base action stands for is refused below like any other illegal action.
-            return self.env.step(np.int64(base if base >= 0 else never_legal(self._base._rows.board)))
+            return self.env.step(np.int64(base if base >= 0 else never_legal(self._rows.board)))
         except IllegalMoveError as error:
             words = str(error) if base == UNDO else self._explain(action, base)
             raise IllegalMoveError(words or str(error)) from None
@@ -196,11 +197,11 @@ class CardActions(_OtherActions):
         self._set_actions(N_CARD_ACTIONS)
 
     def _base_action(self, action: int) -> int:
-        return int(base_action(self._base._rows.board, action))
+        return int(base_action(self._rows.board, action))
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.empty(self._width, np.int8)
-        card_mask(self._base._rows.board, mask, own)
+        card_mask(self._rows.board, mask, own)
         return own
 
     def _explain(self, action: int, base: int) -> str:
@@ -231,15 +232,15 @@ class TapActions(_OtherActions):
         self._set_actions(N_SOURCES)
 
     def _base_action(self, action: int) -> int:
-        return int(tap_action(self._base._rows.board, action))
+        return int(tap_action(self._rows.board, action))
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.empty(self._width, np.int8)
-        tap_mask(self._base._rows.board, mask, own)
+        tap_mask(self._rows.board, mask, own)
         return own
 
     def _explain(self, action: int, base: int) -> str:
-        if why_illegal(self._base._rows.board, base) != NOT_NEXT_HOME:
+        if why_illegal(self._rows.board, base) != NOT_NEXT_HOME:
             return ""
         place = f"cell {'abcd'[action - FIRST_CELL]}" if action >= FIRST_CELL else f"column {action + 1}"
         cell = "" if action >= FIRST_CELL else ", nor to a cell"
@@ -271,7 +272,7 @@ class AutoFoundation(_MaskWrapper):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Reset the wrapped environment and play the foundation moves that are legal at once."""
-        with self._base._turn:
+        with self._turn:
             observation, dealt = self.env.reset(seed=seed, options=options)
             result = self._send_home((observation, 0.0, False, False, dealt))
             observation, reward, terminated, truncated, info = result
@@ -292,15 +293,15 @@ class AutoFoundation(_MaskWrapper):
 
     def _send_home(self, result: StepResult) -> StepResult:
         """Play foundation moves after a step with this result."""
-        while not _is_over(result) and (action := int(foundation_action(self._base._rows.board))) >= 0:
+        while not _is_over(result) and (action := int(foundation_action(self._rows.board))) >= 0:
             result = self._add(result, action)
         return result
 
     def _take_back(self) -> StepResult:
-        span = int(undo_span(self._base._rows.counters, self._base._rows.history))
+        span = int(undo_span(self._rows.counters, self._rows.history))
         if span == 0:
             try:
-                return self.env.step(np.int64(never_legal(self._base._rows.board)))
+                return self.env.step(np.int64(never_legal(self._rows.board)))
             except IllegalMoveError:
                 raise IllegalMoveError(
                     "nothing to undo: no move of the agent's own is left to take back"
@@ -321,7 +322,7 @@ class AutoFoundation(_MaskWrapper):
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.array(mask, np.int8)
         if self._width > UNDO and not own.all():
-            own[UNDO] = undo_span(self._base._rows.counters, self._base._rows.history) > 0
+            own[UNDO] = undo_span(self._rows.counters, self._rows.history) > 0
         return own
 
 

@@ -120,6 +120,32 @@ def test_imports_run_one_way(path: Path) -> None:
         assert "boulanger_env" not in at_once
 
 
+@cache
+def names_made_in(path: Path) -> set[str]:
+    """Names of functions, classes, variables and attributes that a file defines."""
+    made: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            made.add(node.name)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            made.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return made
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_private_stays_in_its_folder(path: Path) -> None:
+    """``game/internal.py`` and ``envs/internal.py`` are the ways in."""
+    inside = [other for other in FILES if other.parent == path.parent != PACKAGE]
+    foreign = {name for other in FILES if other.parent != path.parent for name in names_made_in(other)}
+    foreign -= {name for other in inside for name in names_made_in(other)}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.startswith("__"):
+            continue
+        # What is one's own may come from a class of another library.
+        if ast.unparse(node.value) not in ("self", "cls"):
+            assert node.attr not in foreign, f"line {node.lineno}: {ast.unparse(node)}"
+
+
 def test_parts_of_a_layer_make_no_circle() -> None:
     needs: dict[str, set[str]] = {}
     for path in FILES:

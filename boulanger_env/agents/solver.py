@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game import Game
+from boulanger_env.game.internal import game_of
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import Board, new_state
 from boulanger_env.solver import solve
@@ -72,10 +73,10 @@ class SolverAgent(BatchAgent):
 
     def _plan(self, board: Board, plan: dict[bytes, int]) -> None:
         """Store a solution's positions, each with its move; nothing if there is no solution."""
-        _, counters, history = new_state()
-        game = Game._wrap(board.copy(), counters, history)
+        rows = new_state()._replace(board=board.copy())
+        game = game_of(rows)
         for move in solve(game, **self._limits).moves:
-            plan[game._board.tobytes()] = move.id
+            plan[rows.board.tobytes()] = move.id
             game.push(move)
 
 

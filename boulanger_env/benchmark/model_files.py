@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 
 from boulanger_env.agents import AGENTS
+from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv, internal
 from boulanger_env.envs.settings import NO_LIMIT, Settings
 from boulanger_env.files import write_with
 from boulanger_env.game.errors import BoulangerError, did_you_mean
@@ -208,9 +209,9 @@ def trained_in(model: Any) -> WayOfPlay | None:
         if inside is None:
             break
         env = inside
-    settings = getattr(env, "_settings", None)
-    if settings is None:
+    if not isinstance(env, BoulangerEnv | BoulangerVectorEnv):
         return None
+    settings = internal.settings_of(env)
     found = {**settings.episode_keywords(), "observation": settings.observation}
     # The lowest limit counts; games without one get the benchmark's default.
     limits = [steps for steps in (*limits, found.pop("max_episode_steps")) if steps != NO_LIMIT]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
+from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved, kernel
 from boulanger_env.game.kernels import LEGAL, why_illegal
 from boulanger_env.game.moves import UNDO, Move, action_id
@@ -256,7 +257,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._position = 0
         if game is not None:
             rows = self._rows
-            rows.board[:], rows.counters[:], rows.history[:] = game._board, game._counters, game._history
+            rows.board[:], rows.counters[:], rows.history[:] = rows_of(game)
             self._code = game.code
         else:
             stream, deal = self._deal(self._rows, self._stream, self._position, self._decks, self._scratch)
@@ -355,7 +356,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             raise ResetNeeded("call reset() first: there is no game yet")
 
     def _live_game(self) -> Game:
-        return Game._wrap(*self._rows, self._code)
+        return game_of(self._rows, self._code)
 
     def _given_game(self, options: dict[str, Any] | None) -> Game | None:
         """The game that reset's options ask for, checked before anything changes."""

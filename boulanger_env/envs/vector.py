@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from boulanger_env.game.checks import as_array, is_whole, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
+from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved
 from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.outcomes import O_RUNNING, O_WON, OUTCOMES
 from boulanger_env.game.state import (
     MOVES,
     SCORE,
+    State,
 )
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
@@ -430,7 +432,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _give(self, i: int, game: Game) -> None:
         games = self._games
-        games.boards[i], games.counters[i], games.history[i] = game._board, game._counters, game._history
+        games.boards[i], games.counters[i], games.history[i] = rows_of(game)
         self._codes[i] = game.code or ""
         self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, O_RUNNING
         self._games.returns[i] = 0.0
@@ -456,7 +458,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _live_game(self, i: int) -> Game:
         code = str(self._codes[i]) or None
         games = self._games
-        return Game._wrap(games.boards[i], games.counters[i], games.history[i], code)
+        return game_of(State(games.boards[i], games.counters[i], games.history[i]), code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
         """A game and how it ended, which is known until it is dealt anew."""

@@ -10,6 +10,7 @@ from typing import Any
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
+from boulanger_env.game.internal import rows_of
 from boulanger_env.game.moves import UNDO, action_id
 from boulanger_env.game.state import MOVES, SCORE
 from boulanger_env.game.walk import walk
@@ -64,7 +65,7 @@ def begin(found: Mapping[str, Any]) -> Game:
         raise ReplayError(
             f"score_before is {score!r}: {moves} moves bring a multiple of 5 from 0 to {10 * moves}"
         )
-    game._counters[[SCORE, MOVES]] = score, moves
+    rows_of(game).counters[[SCORE, MOVES]] = score, moves
     before = [*numbered(found.get("before", []), "earlier move", as_action)]
     for i, step in enumerate(walk(game, before)):
         if step.error or step.action == UNDO:

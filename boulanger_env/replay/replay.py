@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isclose
 from typing import Any, NamedTuple, cast
 
-from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.files import write_text
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
@@ -107,7 +107,7 @@ need A
         else:
             put("rewards", tuple(numbered(() if self.rewards is None else self.rewards, "reward", number)))
             env = self._environment()
-            put("settings", env._settings.episode_keywords())
+            put("settings", internal.settings_of(env).episode_keywords())
             end = self._play_in(env)
         put("end", end.game)
         if end.outcome != self.outcome:
@@ -151,7 +151,7 @@ need A
                 raise ReplayError(
                     f"{self._step(i)}: its reward is {reward:g} by the rules and the settings, not {rewards[i]:g}"
                 )
-            outcome = env._outcome
+            outcome = internal.outcome_of(env)
         if len(rewards) > len(self.actions):
             raise ReplayError(
                 f"{len(rewards)} rewards for {len(self.actions)} actions: it was cut or changed"

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from boulanger_env.envs import BoulangerEnv
+from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
@@ -101,9 +101,9 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         Raises:
             gymnasium.error.ResetNeeded: there is no episode yet.
         """
-        self._base._check_reset()
+        internal.check_reset(self._base)
         assert self._start is not None
-        settings: Mapping[str, Any] = self._base._settings.episode_keywords()
+        settings: Mapping[str, Any] = internal.settings_of(self._base).episode_keywords()
         if self._cut:
             settings = {**settings, "max_episode_steps": len(self._actions)}
         noted = [self._annotations.get(i) for i in range(len(self._actions))]
@@ -160,12 +160,13 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         """
         result = self.env.step(action)
         _, reward, terminated, truncated, _ = result
-        self._actions.append(action_id(action, self._base._settings.n_actions))
+        self._actions.append(action_id(action, internal.settings_of(self._base).n_actions))
         self._rewards.append(float(reward))
         if terminated or truncated:
+            own = internal.outcome_of(self._base)
             # Without an outcome of its own, it was truncated from outside.
-            self._cut = self._base._outcome is None
-            self._outcome = self._base._outcome or TRUNCATED
+            self._cut = own is None
+            self._outcome = own or TRUNCATED
             self._write()
         return result
 

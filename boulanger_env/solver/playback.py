@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import Game, Move
+from boulanger_env.game.internal import rows_of
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import LEGAL, apply, column_action, run_length, why_illegal
 from boulanger_env.game.moves import CELL_HOME, CELL_TO_COLUMN, COLUMN_HOME, COLUMN_TO_CELL
@@ -37,7 +38,7 @@ def graph_moves(game: Game, start: Start, graph: shortest.Graph) -> tuple[Move, 
 
 
 def _moves(game: Game, start: Start, steps: Array, replay: Any) -> tuple[Move, ...]:
-    board = game.copy()._board
+    board = rows_of(game).board.copy()
     log = np.zeros(1 + _LOGGED_A_STEP * (len(steps) + 1), np.int64)
     replay(start, board, np.zeros(N_BYTES, np.uint8), np.zeros(N_WORDS, np.uint64), steps, log)
     actions = log[1 : log[0] + 1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
 from boulanger_env.game.checks import is_whole, shown
+from boulanger_env.game.internal import rows_of
 from boulanger_env.render.html import player
 
 from . import search, shortest
@@ -189,7 +190,7 @@ def solve(
 def _exhaust(game: Game, budget: Budget) -> tuple[search.Search, int]:
     """Search a position completely; return ``WON``, ``LOST`` or, at a limit, ``MORE``."""
     start, b, w = _room.start, _room.bytes, _room.words
-    status = int(search.begin_at(game._board, start, _room.search, b, w))
+    status = int(search.begin_at(rows_of(game).board, start, _room.search, b, w))
     return run(
         search,
         _room.search,
@@ -204,7 +205,7 @@ def _improve(
     start: Start, game: Game, weight_g: int, weight_h: int, below: int, most: int, budget: Budget
 ) -> tuple[shortest.Graph, int]:
     """Search for a solution of fewer than ``below`` moves; return ``FOUND``, ``NONE_LEFT`` or, at a limit, ``MORE``."""
-    read_board(game._board, start, _room.bytes, _room.words)
+    read_board(rows_of(game).board, start, _room.bytes, _room.words)
     shortest.begin(start, _room.graph, _room.bytes, _room.words, weight_g, weight_h)
     return run(
         shortest,

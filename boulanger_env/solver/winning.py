@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import ACTION_TABLE, Game, Move
+from boulanger_env.game.internal import rows_of
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.game.state import CELLS as CELL_PLACES
@@ -71,7 +72,7 @@ def winning_moves(
     for move in game.legal_moves():
         budget = Budget(node_limit, None, memory_limit)
         budget.deadline = time_left.deadline
-        _after(game._board, move.id, start, b, w, room.no_log)
+        _after(rows_of(game).board, move.id, start, b, w, room.no_log)
         if (int(w[LOW]), int(w[HIGH])) in won:
             verdicts[move] = True
             continue
