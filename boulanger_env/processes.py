@@ -22,7 +22,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, BinaryIO
 
-from boulanger_env.game.checks import is_whole
+from boulanger_env.game.checks import is_whole, shown
 from boulanger_env.game.errors import BoulangerError
 
 _AHEAD = 2  # jobs per worker: one in progress and one queued
@@ -53,7 +53,7 @@ def checked_workers(workers: object) -> int:
     if workers is None:
         return os.cpu_count() or 1
     if not is_whole(workers, 1):
-        raise BoulangerError(f"workers is {workers!r}; it must be a whole number from 1 on, or None")
+        raise BoulangerError(f"workers is {shown(workers)}; it must be a whole number from 1 on, or None")
     return int(workers)
 
 

@@ -38,6 +38,7 @@ from boulanger_env.envs.action_maps import (
 )
 from boulanger_env.envs.sampling import as_masks, check_binary
 from boulanger_env.game.cards import card_name
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal
 from boulanger_env.game.moves import FIRST_CELL, N_ACTIONS, N_SOURCES, UNDO, action_id
@@ -338,7 +339,7 @@ class MaskInObservation(_MaskWrapper):
 
     def __init__(self, env: gym.Env[Any, np.int64], key: str = "observation") -> None:
         if key not in ("observation", "observations"):
-            raise BoulangerError(f"key={key!r} is unknown: choose one of 'observation', 'observations'")
+            raise BoulangerError(f"key={shown(key)} is unknown: choose one of 'observation', 'observations'")
         super().__init__(env, key=key)
         self._key = key
         self.observation_space = spaces.Dict({key: env.observation_space, _MASK: _mask_space(self._width)})

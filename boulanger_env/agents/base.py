@@ -76,7 +76,7 @@ def make(name: str, seed: int = 0, **options: Any) -> Agent:
     """
     factory = AGENTS.get(name) if isinstance(name, str) else None
     if factory is None:
-        near = did_you_mean(str(name), AGENTS)
+        near = did_you_mean(name, AGENTS) if isinstance(name, str) else ""
         raise BoulangerError(f"there is no agent {shown(name)}{near}: the agents are {', '.join(AGENTS)}")
     known = inspect.signature(factory).parameters
     for option in options:

@@ -17,7 +17,7 @@ from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerVectorEnv
 from boulanger_env.envs.settings import NO_LIMIT, Settings
-from boulanger_env.game.checks import shown, whole_number
+from boulanger_env.game.checks import is_list, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.replay.recording import Games
@@ -163,8 +163,8 @@ def header_of(
     for key in player.fixed & set(settings):
         if settings[key] != player.settings[key]:
             raise BoulangerError(
-                f"{key}={settings[key]!r} is not possible with {player.name}, which was trained with "
-                f"{key}={player.settings[key]!r}"
+                f"{key}={shown(settings[key])} is not possible with {player.name}, which was trained with "
+                f"{key}={shown(player.settings[key])}"
             )
     # Plain Python values, so that they can be saved.
     chosen = {
@@ -177,7 +177,8 @@ def header_of(
         raise BoulangerError(
             "max_episode_steps=-1: a benchmark needs a limit, since a policy that goes round in circles never ends"
         )
-    seeds = tuple(checked_seed(each) for each in (seed if isinstance(seed, Sequence) else [seed]))
+    given: Any = seed if is_list(seed) else [seed]
+    seeds = tuple(map(checked_seed, given))
     if not seeds or len(set(seeds)) < len(seeds):
         raise BoulangerError(f"seeds {list(seeds)}: give at least one, each only once")
     from boulanger_env import __version__

@@ -8,6 +8,7 @@ import re
 from types import CodeType, FunctionType
 from typing import Any
 
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.shown import printable
 
@@ -23,7 +24,7 @@ def checked_name(name: Any) -> str:
     """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST:
         raise BoulangerError(
-            f"name {printable(repr(name), 60)}: a policy's name is a text of 1 to {LONGEST} printable characters"
+            f"name {shown(name)}: a policy's name is a text of 1 to {LONGEST} printable characters"
         )
     return name
 

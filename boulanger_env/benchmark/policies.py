@@ -20,6 +20,7 @@ from boulanger_env.agents import AGENTS, make
 from boulanger_env.envs import N_FEATURES
 from boulanger_env.envs.action_maps import N_CARD_ACTIONS
 from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.moves import N_ACTIONS
 
@@ -126,12 +127,12 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
     elif callable(policy):
         details = identity(policy)
     if sample is not None:
-        raise BoulangerError(f"sample is for trained models, and {policy!r} is not one")
+        raise BoulangerError(f"sample is for trained models, and {shown(policy)} is not one")
     if isinstance(policy, Policy):
         return policy if name is None else replace(policy, name=name, named=True)
     if not callable(policy):
         raise BoulangerError(
-            f"{policy!r} is not a policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
+            f"{shown(policy)} is not a policy: give an agent's name ({', '.join(AGENTS)}), a model or its .zip, "
             "module:name, or a callable (observation, mask, info) -> action"
         )
     wanted = {key: getattr(policy, key) for key in ("observation", "allow_undo") if hasattr(policy, key)}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from boulanger_env.deals import DealSet
 from boulanger_env.files import files_in
 from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.replay.parts import as_annotation
@@ -59,7 +60,7 @@ class Recordings:
             record = Path(record)
             self._claim = claim(record, header)
         elif not callable(record):
-            raise BoulangerError(f"record={record!r} is neither a folder nor a function of a replay")
+            raise BoulangerError(f"record={shown(record)} is neither a folder nor a function of a replay")
         self._record: Path | Callable[[Replay], object] = record
         self.games = games
         self.player = player

@@ -65,9 +65,8 @@ class DealSet:
 
     def __init__(self, name: str, codes: Iterable[str], labels: Labels | None = None) -> None:
         if not isinstance(name, str) or name != name.strip() or not name or not name.isprintable():
-            shown = name[:60] if isinstance(name, str) else name
             raise BoulangerError(
-                f"{shown!r} cannot name a deal set; a name is one line of text, such as 'my deals'"
+                f"{checks.shown(name)} cannot name a deal set; a name is one line of text, such as 'my deals'"
             )
         if isinstance(codes, str):
             raise BoulangerError(f"the codes of a deal set are a list: [{codes!r}], not {codes!r}")

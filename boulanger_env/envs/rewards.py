@@ -97,7 +97,7 @@ def as_reward(reward: str | Reward | Mapping[str, float]) -> Reward:
         known = [field.name for field in fields(Reward)]
         unknown = [key for key in reward if key not in known]
         if unknown:
-            raise BoulangerError(f"unknown reward {unknown[0]!r}: the keys are {', '.join(known)}")
+            raise BoulangerError(f"unknown reward {shown(unknown[0])}: the keys are {', '.join(known)}")
         return Reward(**reward)
     raise BoulangerError(
         f"reward={shown(reward)} is neither a preset ({', '.join(REWARDS)}), nor a Reward, nor a dict with its keys"

@@ -368,7 +368,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             return None
         unknown = [name for name in options if name not in RESET_OPTIONS]
         if unknown or len(options) > 1:
-            given = f"option {unknown[0]!r} is unknown" if unknown else f"{len(options)} options are given"
+            given = (
+                f"option {shown(unknown[0])} is unknown" if unknown else f"{len(options)} options are given"
+            )
             raise BoulangerError(f"reset: {given}: it takes one of {', '.join(RESET_OPTIONS)}")
         if "code" in options:
             return Game.from_code(options["code"])

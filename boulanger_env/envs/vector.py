@@ -133,7 +133,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         num_threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.num_envs = whole_number("num_envs", num_envs, most=MOST_ENVS)
+        self._num_envs = whole_number("num_envs", num_envs, most=MOST_ENVS)
         self._spec: EnvSpec | None = None
         self._settings = settings = Settings(
             n_cells=n_cells,
@@ -152,7 +152,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self.num_threads = min(whole_number("num_threads", num_threads, most=MOST_THREADS), self.num_envs)
         self.copy = bool(copy)
         try:
-            self.autoreset_mode = AutoresetMode(autoreset_mode)
+            self._autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(str(mode) for mode in AutoresetMode)
             raise BoulangerError(
@@ -186,6 +186,18 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             texts=not settings.array_infos,
             reuse_always=not copy,
         )
+
+    # What the arrays are made for cannot be set any more: kernels would write beyond them.
+
+    @property
+    def num_envs(self) -> int:  # type: ignore[override]
+        """Games in the batch."""
+        return self._num_envs
+
+    @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """How the next episode of a game begins."""
+        return self._autoreset_mode
 
     @property
     def spec(self) -> EnvSpec | None:

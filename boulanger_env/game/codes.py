@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import bk1, microsoft
-from .checks import is_whole, shown
+from .checks import is_whole, shown, whole_number
 from .errors import InvalidCodeError
 from .jit import inlined_kernel
 from .state import CELL_COUNTS
@@ -175,11 +175,15 @@ def code_range(first: str, count: int) -> tuple[str, ...]:
 
     Raises:
         InvalidCodeError: ``first`` is not a code, or the scheme ends before ``count`` deals.
+        BoulangerError: ``count`` is not a whole number.
 
     >>> code_range("MS-C1-9", 3)
     ('MS-C1-9', 'MS-C1-10', 'MS-C1-11')
     """
     scheme, n_cells, number = parse_code(first)
+    count = whole_number("count", count, 0)
+    # The last one first: numbers without end would fill the memory before one is refused.
+    format_code(scheme, n_cells, number + max(count, 1) - 1)
     return tuple(format_code(scheme, n_cells, number + i) for i in range(count))
 
 

@@ -57,12 +57,9 @@ class Game:
     Move(source=5, destination=8, size=1)
     >>> game == Game.from_code("MS-C4-1")
     True
-
-    Attributes:
-        code: the code that the game was dealt from, or None for a game given as a board.
     """
 
-    __slots__ = ("_board", "_counters", "_history", "_turn", "code")
+    __slots__ = ("_board", "_code", "_counters", "_history", "_turn")
     # A mutable object: position_key() is what sets and dicts can hold.
     __hash__ = None  # type: ignore[assignment]
 
@@ -71,13 +68,19 @@ class Game:
 
         Raises:
             InvalidBoardError: they are not the rows of a game.
+            InvalidCodeError: ``code`` is not a game's.
         """
         check_state(board, counters, history)
-        self._set(board, counters, history, code)
+        self._set(board, counters, history, self._canonical(code))
 
     def _set(self, board: Board, counters: Counters, history: History, code: str | None) -> None:
-        self._board, self._counters, self._history, self.code = board, counters, history, code
+        self._board, self._counters, self._history, self._code = board, counters, history, code
         self._turn = Turn("game")
+
+    @classmethod
+    def _canonical(cls, code: str | None) -> str | None:
+        """A code as it is written, checked: it is shown, saved and played by."""
+        return None if code is None else cls.from_code(code).code
 
     @classmethod
     def _wrap(cls, board: Board, counters: Counters, history: History, code: str | None = None) -> Game:
@@ -105,12 +108,18 @@ class Game:
         """Deal a deck of 52 card ids row by row: card ``i`` goes to column ``i % 8``.
 
         Raises:
-            InvalidBoardError: not the 52 cards once each, or a number of cells other than 4, 2 and 1.
+            InvalidBoardError: not the 52 cards once each, or a number of cells other than 4, 2 and 1; or ``code`` deals
+                another game.
+            InvalidCodeError: ``code`` is not a game's.
         """
         cards = _numbers("deck", deck)
         game = cls.from_columns([cards[i::N_COLUMNS] for i in range(N_COLUMNS)], n_cells=n_cells)
-        game.code = code
-        return game
+        if code is None:
+            return game
+        named = cls.from_code(code)
+        if named != game:
+            raise InvalidBoardError(f"{named.code} deals another game than this deck with {n_cells} cells")
+        return named
 
     @classmethod
     def from_columns(
@@ -169,6 +178,11 @@ class Game:
             return self._wrap(self._board.copy(), self._counters.copy(), self._history.copy(), self.code)
 
     # -- what lies where --------------------------------------------------------------------------------------
+
+    @property
+    def code(self) -> str | None:
+        """The code that the game was dealt from, or None for a game given as a board."""
+        return self._code
 
     @property
     def columns(self) -> tuple[tuple[int, ...], ...]:
@@ -437,7 +451,7 @@ class Game:
         board, counters, history, code = state
         check_state(board, counters, history)
         # What copy.copy hands over here are the original's own rows.
-        self._set(board.copy(), counters.copy(), history.copy(), code)
+        self._set(board.copy(), counters.copy(), history.copy(), self._canonical(code))
 
 
 def _as_move(move: Any) -> Move:

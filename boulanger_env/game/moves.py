@@ -108,7 +108,7 @@ class Move(NamedTuple):
             return _IDS[self]
         except (KeyError, TypeError):
             raise IllegalMoveError(
-                f"{tuple(self)!r} is no move: the source is 0-11, the destination another column 0-7, 8 (a free "
+                f"{shown(tuple(self))} is no move: the source is 0-11, the destination another column 0-7, 8 (a free "
                 "cell, from a column) or 9 (the foundation), the size 1-13 between columns and else 1"
             ) from None
 
@@ -153,9 +153,7 @@ def parse_notation(text: str) -> Notation:
     """
     match = _NOTATION.fullmatch(text.strip()) if isinstance(text, str) else None
     if match is None:
-        raise IllegalMoveError(
-            f"{text[:40] if isinstance(text, str) else text!r} is not a move: {NOTATION_HELP}"
-        )
+        raise IllegalMoveError(f"{shown(text)} is not a move: {NOTATION_HELP}")
     source, target, size = match[1].lower(), match[2].lower(), match[3]
     destination = {"h": TO_FOUNDATION, "f": TO_CELL}.get(target, TO_CELL)
     if target in _COLUMN_LETTERS:
@@ -181,5 +179,7 @@ def action_id(action: Any, count: int = N_ACTIONS) -> int:
             f"{shown(action)} is not an action: an action is one integer, 0 to {count - 1}"
         ) from None
     if not 0 <= number < count:
-        raise IllegalMoveError(f"action {number} does not exist: actions are numbered 0 to {count - 1}")
+        raise IllegalMoveError(
+            f"action {shown(number)} does not exist: actions are numbered 0 to {count - 1}"
+        )
     return number

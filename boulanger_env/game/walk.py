@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .errors import IllegalMoveError
+from .checks import shown
+from .errors import BoulangerError, IllegalMoveError
 from .game import Game
-from .moves import UNDO, Move
+from .moves import UNDO, Move, action_id
 
 
 class Step(NamedTuple):
@@ -33,14 +34,23 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
         start: the game before the first action; it is not changed.
         actions: action ids. What is none is forbidden like a move that is not legal.
 
+    Raises:
+        BoulangerError: ``start`` is not a game, or ``actions`` are not a list of anything.
+
     >>> [(step.text, step.error[:20], step.game.moves) for step in walk(Game.from_code("MS-C4-1"), [733, 736, 780])]
     [('6a', '', 1), ('1h', '1h is not legal: 6S ', 1), ('undo', '', 0)]
     """
+    if not isinstance(start, Game):
+        raise BoulangerError(f"start is {shown(start)}, it must be a Game")
+    if not isinstance(actions, Iterable):
+        raise BoulangerError(f"actions are {shown(actions)}, they must be a list of action ids")
     game = start.copy()
     for action in actions:
-        text, error = "undo" if action == UNDO else str(action), ""
+        text, error = shown(action), ""
         try:
+            action = action_id(action, UNDO + 1)
             if action == UNDO:
+                text = "undo"
                 game.undo()
             else:
                 move = Move.from_id(action)

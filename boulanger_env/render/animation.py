@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.files import write_with
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError
+from boulanger_env.game.checks import shown
 from boulanger_env.game.walk import walk
 
 from .layout import DEFAULT_SIZE, read_size
@@ -60,7 +61,7 @@ def write_gif(
     """
     duration = round(100 / _positive("fps", fps)) * 10
     if duration < 20:
-        raise BoulangerError(f"fps={fps!r}: a GIF shows at most 50 frames a second")
+        raise BoulangerError(f"fps={shown(fps)}: a GIF shows at most 50 frames a second")
     held = duration + round(1000 * _positive("hold", hold, zero=True))
     palette = _palette(start, actions, size)
 
@@ -226,7 +227,7 @@ def _positive(name: str, value: Any, *, zero: bool = False) -> float:
         number = math.nan
     if not (number >= 0 if zero else number > 0) or number == math.inf:
         raise BoulangerError(
-            f"{name}={value!r} must be a finite number {'of at least' if zero else 'above'} 0"
+            f"{name}={shown(value)} must be a finite number {'of at least' if zero else 'above'} 0"
         )
     return number
 

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import rows_of
@@ -60,10 +61,12 @@ def begin(found: Mapping[str, Any]) -> Game:
         raise ReplayError("it has neither a code nor a board with its n_cells")
     score, moves = (found.get(f"{name}_before", 0) for name in ("score", "moves"))
     if type(moves) is not int or not 0 <= moves <= _MOST_MOVES:
-        raise ReplayError(f"moves_before is {moves!r}: it must be a whole number from 0 to {_MOST_MOVES}")
+        raise ReplayError(
+            f"moves_before is {shown(moves)}: it must be a whole number from 0 to {_MOST_MOVES}"
+        )
     if type(score) is not int or not 0 <= score <= 10 * moves or score % 5:
         raise ReplayError(
-            f"score_before is {score!r}: {moves} moves bring a multiple of 5 from 0 to {10 * moves}"
+            f"score_before is {shown(score)}: {moves} moves bring a multiple of 5 from 0 to {10 * moves}"
         )
     rows_of(game).counters[[SCORE, MOVES]] = score, moves
     before = [*numbered(found.get("before", []), "earlier move", as_action)]
@@ -86,7 +89,7 @@ def number(value: Any) -> float:
             raise TypeError
         return float(value)
     except (TypeError, OverflowError):
-        raise ReplayError(f"{value!r} is not a finite number") from None
+        raise ReplayError(f"{shown(value)} is not a finite number") from None
 
 
 def as_action(value: Any) -> int:
@@ -97,7 +100,7 @@ def _probability(value: Any) -> float:
     """A number within 0 .. 1; an excess from float rounding is clipped."""
     probability = number(value)
     if not -ROUNDING <= probability <= 1 + ROUNDING:
-        raise ReplayError(f"probability {probability!r} is not within 0 to 1")
+        raise ReplayError(f"probability {shown(probability)} is not within 0 to 1")
     return min(max(probability, 0.0), 1.0)
 
 
@@ -105,15 +108,20 @@ def as_annotation(value: Any) -> Annotation | None:
     if value is None:
         return None
     if not isinstance(value, Annotation):
-        raise ReplayError(f"{value!r} is no Annotation")
+        raise ReplayError(f"{shown(value)} is no Annotation")
     choices = []
-    for choice in value.choices:
+    for choice in numbered(value.choices, "choice", lambda choice: choice):
         if not isinstance(choice, (tuple, list)) or len(choice) != 2:
-            raise ReplayError(f"{choice!r} is no choice: an action and its probability")
+            raise ReplayError(f"{shown(choice)} is no choice: an action and its probability")
         choices.append((as_action(choice[0]), _probability(choice[1])))
-    if not isinstance(value.note, str):
-        raise ReplayError(f"note {value.note!r} is not a text")
-    return Annotation(tuple(choices), None if value.value is None else number(value.value), value.note)
+    note = as_text("note", value.note)
+    return Annotation(tuple(choices), None if value.value is None else number(value.value), note)
+
+
+def as_text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ReplayError(f"{name} {shown(value)} is not a text")
+    return value
 
 
 def numbered(values: Any, what: str, check: Any) -> Iterator[Any]:

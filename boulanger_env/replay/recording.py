@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from boulanger_env.files import files_in
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import WON
 
@@ -27,7 +28,9 @@ def check_games(games: Games) -> None:
     """
     if (isinstance(games, str) and games in ("all", "losses")) or (type(games) is int and games > 0):
         return
-    raise BoulangerError(f"games to record {games!r}: choose 'all', 'losses' or how many, from the first")
+    raise BoulangerError(
+        f"games to record {shown(games)}: choose 'all', 'losses' or how many, from the first"
+    )
 
 
 def is_wanted(games: Games, number: int, outcome: str | None) -> bool:

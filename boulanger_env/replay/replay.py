@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.files import write_text
 from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.outcomes import OUTCOMES
@@ -20,7 +21,7 @@ from boulanger_env.shown import printable
 from boulanger_env.texts import read_text
 
 from . import format
-from .parts import ReplayError, as_action, as_annotation, begin, number, numbered, origin
+from .parts import ReplayError, as_action, as_annotation, as_text, begin, number, numbered, origin
 
 KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
 """The environment's keywords that determine the effect of an episode's actions."""
@@ -85,16 +86,15 @@ need A
             object.__setattr__(self, name, value)
 
         if not isinstance(self.start, Game):
-            raise ReplayError(f"start is {self.start!r}, it must be a Game")
+            raise ReplayError(f"start is {shown(self.start)}, it must be a Game")
         # Keep only what a file can hold of a game.
         put("start", begin(origin(self.start)))
         put("actions", tuple(numbered(self.actions, "action", as_action)))
         if not isinstance(self.outcome, str | None) or self.outcome not in OUTCOMES:
             raise ReplayError(
-                f"outcome {self.outcome!r} is unknown: choose one of {', '.join(map(repr, OUTCOMES))}"
+                f"outcome {shown(self.outcome)} is unknown: choose one of {', '.join(map(repr, OUTCOMES))}"
             )
-        if not isinstance(self.agent, str):
-            raise ReplayError(f"agent {self.agent!r} is not a text")
+        as_text("agent", self.agent)
         put("annotations", tuple(numbered(self.annotations, "annotation", as_annotation)))
         if self.annotations and len(self.annotations) != len(self.actions):
             raise ReplayError(
@@ -127,10 +127,10 @@ need A
     def _environment(self) -> BoulangerEnv:
         assert self.settings is not None
         if not isinstance(self.settings, Mapping):
-            raise ReplayError(f"settings are {self.settings!r}, they must be keywords and their values")
+            raise ReplayError(f"settings are {shown(self.settings)}, they must be keywords and their values")
         for key in self.settings:
             if key not in KEYWORDS:
-                raise ReplayError(f"setting {key!r} is unknown: a replay has {', '.join(KEYWORDS)}")
+                raise ReplayError(f"setting {shown(key)} is unknown: a replay has {', '.join(KEYWORDS)}")
         env = BoulangerEnv(self.start.n_cells, observation="cards", **self.settings)
         env.reset(options={"game": self.start})
         return env
@@ -287,7 +287,7 @@ def replay_of(start: Game, moves: Iterable[int], agent: str = "") -> Replay:
     Raises:
         ReplayError: a move is illegal; the message names the step.
     """
-    ids = tuple(moves)
+    ids = tuple(numbered(moves, "action", as_action))
     end = start
     for step in walk(start, ids):
         end = step.game

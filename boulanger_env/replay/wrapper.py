@@ -13,13 +13,14 @@ from gymnasium.utils import RecordConstructorArgs
 
 from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import action_id
 from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.wrappers import AutoFoundation, CardActions, TapActions
 
-from .parts import ReplayError, as_annotation
+from .parts import ReplayError, as_annotation, as_text
 from .recording import Games, check_games, file_name, is_wanted, next_number
 from .replay import Replay
 
@@ -44,7 +45,8 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         agent: who plays, for the record.
 
     Raises:
-        BoulangerError: another environment, a wrapper inside that changes actions or rewards, or an invalid ``games``.
+        BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
+            an ``agent`` that is not a text.
 
     >>> import gymnasium as gym, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -79,7 +81,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
             inside = inside.env
         check_games(games)
         self._base = base
-        self._games, self._agent = games, agent
+        self._games, self._agent = games, as_text("agent", agent)
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._first = next_number(self._folder)
@@ -134,7 +136,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         given = {} if choices is None else choices
         if not isinstance(given, Mapping):
             raise ReplayError(
-                f"choices are {given!r}, they must be actions and their probabilities: {{733: 0.75}}"
+                f"choices are {shown(given)}, they must be actions and their probabilities: {{733: 0.75}}"
             )
         noted = as_annotation(Annotation(tuple(given.items()), value, note))
         assert noted is not None

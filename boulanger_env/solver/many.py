@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from boulanger_env.game import BoulangerError, Game
+from boulanger_env.game.checks import shown
 from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 
 from .solve import MEMORY_LIMIT, Solution, check_limits, solve
@@ -50,7 +51,7 @@ def solve_many(
     """
     workers = checked_workers(workers)
     if isinstance(games, (str, Game)) or not isinstance(games, Iterable):
-        raise BoulangerError(f"games are a list of games or codes: [{games!r}], not {games!r}")
+        raise BoulangerError(f"games are a list of games or codes: [{shown(games)}], not {shown(games)}")
     check_limits(node_limit, time_limit, quality, memory_limit)
     work = partial(
         _solve_chunk,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from boulanger_env.game import BoulangerError, Game, Move
-from boulanger_env.game.checks import is_whole, shown
+from boulanger_env.game.checks import MOST, is_whole, shown
 from boulanger_env.game.internal import rows_of
 from boulanger_env.render.html import player
 
@@ -100,7 +100,7 @@ class Budget:
 
     def __init__(self, nodes: int | None, seconds: float | None, memory: int) -> None:
         self.nodes = nodes
-        self.deadline = None if seconds is None else time.monotonic() + seconds
+        self.deadline = None if seconds is None else time.monotonic() + float(min(seconds, MOST))
         self.memory = memory
         self.spent = 0
 
