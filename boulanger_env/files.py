@@ -76,8 +76,16 @@ def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:
     return sorted(
         path
         for path in Path(folder).glob(pattern)
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and not path.is_dir()
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts) and _may_be_read(path)
     )
+
+
+def _may_be_read(path: Path) -> bool:
+    """Whether what a folder holds is a file: a pipe would be waited for, and a device may have no end."""
+    before = None
+    with contextlib.suppress(OSError):  # whoever reads it will say what is wrong
+        before = path.stat()
+    return before is None or stat.S_ISREG(before.st_mode)
 
 
 def _status(path: str) -> os.stat_result | None:

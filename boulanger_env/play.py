@@ -22,6 +22,7 @@ from boulanger_env.game.codes import RANDOM, draw_random, format_code
 from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.render import render_ansi
 from boulanger_env.render.ansi import CLEAR_SCREEN
+from boulanger_env.shown import printable
 from boulanger_env.texts import decode, read_text
 
 PROMPT = "move (h: help): "
@@ -159,10 +160,10 @@ class Session:
             code = words[0] if words else random_code(self.game.n_cells)
             following = _saved(Game.from_code(code))
         except (BoulangerError, OSError) as error:
-            self.note = str(error)
+            self.note = printable(str(error))
             return
         if self._moves and self.unsaved:
-            self.note = f"The last game could not be saved: {self.unsaved}"
+            self.note = f"The last game could not be saved: {printable(str(self.unsaved))}"
         elif self._moves and not self.game.is_won and self._start.code:
             self.note = f"{self._start.code} is kept: n {self._start.code} goes back to it."
         elif not self._moves:
@@ -269,7 +270,7 @@ def finish(session: Session) -> None:
     if session.unsaved:
         raise saves.SavedGameError(f"the game could not be saved: {session.unsaved}")
     if session.game.is_won:
-        print(f"Well played. To see it again: boulanger replay {session.path}")
+        print(f"Well played. To see it again: boulanger replay {printable(str(session.path))}")
     else:
         print("The game is kept: boulanger play goes on with it.")
 
@@ -282,5 +283,5 @@ def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:
     if session.game.outcome:
         notes.append("n: a new game   u: undo   q: quit")
     if session.unsaved:
-        notes.append(f"The game cannot be saved: {session.unsaved}")
+        notes.append(f"The game cannot be saved: {printable(str(session.unsaved))}")
     return "\n".join([(CLEAR_SCREEN if clear else "") + board, "", *notes])

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from boulanger_env import Game, files
+from boulanger_env import Game, files, play
+from boulanger_env.benchmark import evaluate
+from boulanger_env.benchmark.command import bench
 from boulanger_env.files import files_in, write_text, write_with
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import ReplayError, replay_of
+from boulanger_env.replay.command import replay as replay_files
 from boulanger_env.replay.recording import next_number, replays_in
 
 unix = pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices of a Unix")
@@ -246,6 +249,53 @@ def test_a_kill_leaves_nothing_that_a_reader_takes_for_a_game(tmp_path: Path) ->
     assert replays_in(tmp_path) == [(tmp_path / "000001-MS-C4-1.json", replay)]
     assert next_number(tmp_path) == 1
     assert [path.name for path in tmp_path.glob("*.json")] == ["000001-MS-C4-1.json"]
+
+
+@unix
+def test_what_would_be_waited_for_is_passed_over(tmp_path: Path) -> None:
+    """A pipe in a folder has no writer, and a device may have no end."""
+    os.mkfifo(tmp_path / "a.json")
+    (tmp_path / "b.json").symlink_to("/dev/zero")
+    replay_of(Game.from_code("MS-C4-1"), []).save(tmp_path / "c.json")
+    assert [path.name for path, _ in replays_in(tmp_path)] == ["c.json"]
+    (tmp_path / "d.json").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match=r"d\.json"):
+        replays_in(tmp_path)
+
+
+@unix
+@pytest.mark.parametrize("place", ["/dev/null", "/dev/full", "pipe", "folder"])
+def test_a_run_goes_on_only_with_a_file(tmp_path: Path, place: str) -> None:
+    path = tmp_path / "random.jsonl"
+    if place == "pipe":
+        os.mkfifo(path)
+    elif place == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(place)
+    with pytest.raises(BoulangerError, match=r"random\.jsonl is not a file"):
+        evaluate("random", ["MS-C4-1"], file=path)
+
+
+@unix
+def test_names_of_files_are_shown_escaped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "\x1b]0;title\x07"
+    bench(["random"], "c4-test", limit=1, output=folder)
+    game = folder / "game.json"
+    replay_of(Game.from_code("MS-C4-1"), []).save(game)
+    replay_files([game], html=folder / "game.html")
+    monkeypatch.setenv("BOULANGER_STATE", str(game))
+    session = play.open_session("MS-C4-617")
+    assert session.unsaved
+    print(play._screen(session, False, True, False))
+    session.enter("6f")
+    session.enter("n MS-C4-618")
+    print(play._screen(session, False, True, False))
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert shown.count("\\x1b]0;title\\x07") >= 5
 
 
 def test_hidden_files_and_folders_are_passed_over(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_board_without_a_code() -> None:
 
 def test_a_board_that_only_claims_a_code() -> None:
     game = Game.from_code("MS-C4-1")
-    game.code = "MS-C4-2"
+    game = Game(game._board, game._counters, game._history, "MS-C4-2")
     assert "code" not in content(replay_of(game, []))
 
 

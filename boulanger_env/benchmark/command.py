@@ -154,7 +154,8 @@ def bench(
         # Before anything is printed: whoever reads that may have gone.
         recorded = {name: folder for name, folder in zip(names, records, strict=True) if folder is not None}
         pages = write_report(results, Path(output), recorded, found)
-        said = f"The report is {pages[0]}, the same as a page {pages[1]}\n"
+        report, page = (printable(str(path)) for path in pages)
+        said = f"The report is {report}, the same as a page {page}\n"
     if as_markdown:
         table = f"\n{markdown_table(losses_table(names, found))}" if found else ""
         _print(f"{markdown(results)}\n{markdown_caption(results)}\n{table}")
@@ -163,7 +164,7 @@ def bench(
     _print(said)
     if record is not None:
         games = len(files_in(record, "**/*.json"))
-        _print(f"The replays are in {record}, {games} in all: boulanger replay makes a page of them\n")
+        _print(f"The replays are in {printable(str(record))}, {games} in all: boulanger replay makes a page of them\n")
     return results
 
 

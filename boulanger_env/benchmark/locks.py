@@ -16,9 +16,12 @@ def open_locked(path: Path) -> BinaryIO:
     The lock ends with the process, however that ends.
 
     Raises:
-        BoulangerError: another process holds the lock.
+        BoulangerError: another process holds the lock, or the path is a folder, a pipe or a device.
         OSError: it cannot be opened.
     """
+    if path.exists() and not path.is_file():
+        # A pipe or a device cannot be read from its beginning, and may have no end.
+        raise BoulangerError(f"{path} is not a file that a run can go on with: name another")
     while True:
         file = open(path, "a+b")  # noqa: SIM115 - it stays open
         try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from boulanger_env.shown import printable
 
 from .app import Threads, fail
 
@@ -67,7 +68,10 @@ def train(
     )
     folder = output or new_folder(Path("runs", f"c{cells}-{datetime.now():%Y%m%d-%H%M%S}"))
     console = Console()
-    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+
+    def say(text: str) -> None:
+        console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
     try:
         with torch_threads(threads):
             results = training.train(settings, folder, say=say, progress_bar=console.is_terminal)

@@ -13,6 +13,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import WON
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
 from boulanger_env.render.html import render_html
+from boulanger_env.shown import printable
 from boulanger_env.solver import Status, solve
 
 from .recording import replays_in
@@ -82,7 +83,7 @@ def _say(path: str | os.PathLike[str]) -> None:
     with contextlib.suppress(OSError):
         if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())):
             return
-    print(os.fspath(path))
+    print(printable(os.fspath(path)))
 
 
 def _film(
