@@ -164,7 +164,9 @@ def bench(
     _print(said)
     if record is not None:
         games = len(files_in(record, "**/*.json"))
-        _print(f"The replays are in {printable(str(record))}, {games} in all: boulanger replay makes a page of them\n")
+        _print(
+            f"The replays are in {printable(str(record))}, {games} in all: boulanger replay makes a page of them\n"
+        )
     return results
 
 
