@@ -348,6 +348,12 @@ class TestReport:
             assert f'<a href="{page.name}">' in html.read_text()
         assert "watch" not in write_report([plain], tmp_path / "other")[0].read_text()
 
+    def test_lost_games_keep_what_was_thought(self, tmp_path: Path) -> None:
+        run = evaluate("heuristic:nodes=1", load("c4-hard")[:2], moves=True, record=tmp_path / "lost")
+        write_report([run], tmp_path / "report", {run.policy: tmp_path / "lost"})
+        (page,) = (tmp_path / "report").glob("lost-*.html")
+        assert '"value"' in page.read_text()
+
     def test_one_run_without_labels(self, tmp_path: Path) -> None:
         text = write_report([made("alone", [False] * N)], tmp_path)[0].read_text()
         assert "not recorded" in text

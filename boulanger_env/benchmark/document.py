@@ -202,16 +202,18 @@ def _write_replays(
 def _episode(run: Results, place: int, recorded: Path | None) -> dict[str, Any] | None:
     """A lost game for the player; None if its moves are not known."""
     row = run.games[place]
-    if run.moves:
-        return episode(
-            Game.from_code(row.code),
-            decode(row.actions).tolist(),
-            outcome=row.outcome,
-            agent=run.policy,
-            solvable=True,
-            strength=strength(run),
-        )
-    if recorded is None:
+    if recorded is not None:
+        # With what the policy thought, which the results do not have.
+        file = recorded / (f"seed-{row.seed}" if len(run.seeds) > 1 else "") / file_name(place, row.code)
+        if file.is_file():
+            return Replay.load(file).to_episode(solvable=True, strength=strength(run))
+    if not run.moves:
         return None
-    file = recorded / (f"seed-{row.seed}" if len(run.seeds) > 1 else "") / file_name(place, row.code)
-    return Replay.load(file).to_episode(solvable=True, strength=strength(run)) if file.is_file() else None
+    return episode(
+        Game.from_code(row.code),
+        decode(row.actions).tolist(),
+        outcome=row.outcome,
+        agent=run.policy,
+        solvable=True,
+        strength=strength(run),
+    )
