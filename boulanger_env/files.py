@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -12,6 +13,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+_PARTIAL = re.compile(r"\.[0-9a-f]{16}\.tmp")
+"""The names of files that are being written: short, so that they are valid wherever the final name is."""
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -54,7 +58,6 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
     if before and not os.access(place, os.W_OK):
         # Renaming would ignore permissions.
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), asked)
-    # Short, so that it is valid wherever the final name is.
     partial = Path(place).with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with _named(partial, asked):
@@ -69,6 +72,18 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a folder holds nothing but what kills have left of files that were being written there."""
+    return all(_PARTIAL.fullmatch(path.name) for path in folder.iterdir())
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what kills have left of files that were being written in a folder which no other process writes to."""
+    for path in folder.iterdir():
+        if _PARTIAL.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:

@@ -413,6 +413,7 @@ class TestCommand:
             ({"limit": 0}, "limit 0"),
             ({"workers": 2}, "for a run on Ray"),
             ({"ray": "local"}, "needs an output folder"),
+            ({"ray": "local", "threads": 2}, "threads=2 is for a run without Ray"),
         ],
     )
     def test_bad_input(self, arguments: dict[str, Any], message: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from boulanger_env import Game, files, play
 from boulanger_env.benchmark import evaluate
 from boulanger_env.benchmark.command import bench
-from boulanger_env.files import files_in, write_text, write_with
+from boulanger_env.files import files_in, is_empty, remove_partial, write_text, write_with
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import ReplayError, replay_of
 from boulanger_env.replay.command import replay as replay_files
@@ -238,6 +238,17 @@ def killed_while_writing(path: Path) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program, path])
     assert ended.returncode < 0
+
+
+@unix
+def test_what_kills_leave_is_removed_by_whoever_has_the_folder(tmp_path: Path) -> None:
+    killed_while_writing(tmp_path / "model.zip")
+    assert len(everything_in(tmp_path)) == 1
+    assert is_empty(tmp_path)
+    (tmp_path / ".mine").touch()
+    assert not is_empty(tmp_path)
+    remove_partial(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [".mine"]
 
 
 @unix

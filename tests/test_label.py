@@ -166,6 +166,13 @@ class TestShards:
             with pytest.raises(BoulangerError, match="a run with other settings"):
                 label(sample, folder=tmp_path, **options)
 
+    def test_what_a_kill_left_is_removed(self, tmp_path: Path) -> None:
+        left = tmp_path / f".{'a0' * 8}.tmp"
+        for _ in range(2):  # in a folder that is empty but for it, then in one of this run
+            left.write_bytes(b"PAR1")
+            label(as_sample("MS-C4-1", 4), folder=tmp_path)
+            assert not left.exists()
+
     def test_other_folders(self, tmp_path: Path) -> None:
         (tmp_path / "notes.txt").write_text("mine")
         with pytest.raises(BoulangerError, match="holds no run"):

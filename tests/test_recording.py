@@ -289,6 +289,13 @@ class TestFoldersOfRuns:
         with pytest.raises(BoulangerError, match="run with other settings"):
             evaluate("random", DEALS[:2], record=tmp_path)
 
+    def test_what_a_kill_left_is_removed(self, tmp_path: Path) -> None:
+        evaluate("greedy", DEALS[:2], record=tmp_path, seed=[1, 2])
+        left = tmp_path / "seed-1" / f".{'a0' * 8}.tmp"
+        left.touch()
+        evaluate("greedy", DEALS[:2], record=tmp_path, seed=[1, 2])
+        assert not left.exists()
+
     def test_a_folder_with_other_replays_is_refused(self, tmp_path: Path) -> None:
         play(RecordReplay(BoulangerEnv(max_episode_steps=3), tmp_path), 1)
         with pytest.raises(BoulangerError, match="that are not of this run"):

@@ -23,7 +23,7 @@ from boulanger_env.benchmark.distributed import Recipe, evaluate_on
 from boulanger_env.benchmark.pools import Processes
 from boulanger_env.benchmark.rows import Header, row_line
 from boulanger_env.benchmark.runs import RunFile
-from boulanger_env.deals import DealSet
+from boulanger_env.deals import DealSet, load
 
 DEALS = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
 ROW = GameRow(0, DEALS[0], 0, "stuck", 3, 35, 12, 12, 0)
@@ -76,6 +76,33 @@ def test_a_line_cut_at_any_place_is_played_again(tmp_path: Path) -> None:
         assert evaluate("greedy", deals, file=file, progress=lambda done, _, t=told: t.append(done)) == whole
         kept = data[:cut].count(b"\n") - 1
         assert told == list(range(kept or 1, 5))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"code": "BK1-C4-AAAAAAA"}, "the game at place 2 is BK1-C4-AAAAAAA, not BK1-C4-TST"),
+        (
+            {"outcome": "won", "cards_home": 52, "score": 520, "moves": 60, "steps": 60, "illegal": 0},
+            "its shortest solution has|cannot be won",
+        ),
+        ({"actions": "AAAA"}, "actions"),
+    ],
+)
+def test_a_run_does_not_go_on_with_games_that_cannot_be(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    file, deals = tmp_path / "r.jsonl", load("c4-test")[:5]
+    evaluate("greedy", deals, file=file, moves="actions" in change)
+    lines = [json.loads(line) for line in file.read_text().splitlines()][:4]
+    lines[3].update(change)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    before = file.read_bytes()
+    with pytest.raises(BoulangerError, match=rf"r\.jsonl is not a file of benchmark results: .*({message})"):
+        evaluate(
+            "greedy", deals, file=file, moves="actions" in change, progress=lambda *_: pytest.fail("played")
+        )
+    assert file.read_bytes() == before
 
 
 def test_a_damaged_line_within_is_not_passed_over(tmp_path: Path) -> None:

@@ -161,6 +161,22 @@ def test_a_folder_in_use_is_refused(folder: Path, few_deals: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_what_is_no_folder_is_refused(few_deals: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run = CliRunner().invoke(
+        app, ["train", "--test-deals", str(few_deals), "--output", str(tmp_path / "file")]
+    )
+    assert run.exit_code == 1
+    assert "file is a file: choose a folder with --output" in run.output
+
+
+def test_a_folder_with_nothing_but_what_a_kill_left_is_empty(tmp_path: Path) -> None:
+    left = tmp_path / f".{'a0' * 8}.tmp"
+    left.touch()
+    job._claimed(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["benchmark"]
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

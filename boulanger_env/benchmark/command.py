@@ -78,7 +78,7 @@ def bench(
         record_games: which ones: ``"all"``, ``"losses"``, or a number for the first so many.
         moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
         diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves.
-        threads: PyTorch threads; ignored on Ray, which sets them itself.
+        threads: PyTorch threads; not for a run on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: whether the table may have colours and styles; None = in a terminal only.
         settings: keywords of the environment, as ``evaluate`` takes them, for all agents.
@@ -100,6 +100,10 @@ def bench(
     moves = moves or diagnose
     if ray is None and workers is not None:
         raise BoulangerError("workers are for a run on Ray")
+    if ray is not None and threads != 1:
+        raise BoulangerError(
+            f"threads={threads} is for a run without Ray, which sets PyTorch's threads itself"
+        )
     if ray is not None and output is None:
         raise BoulangerError("a run on Ray needs an output folder for its shards")
     if ray is not None and record is not None:

@@ -26,7 +26,7 @@ from .action_text import encode
 from .labels import check_name
 from .model_files import SETTINGS
 from .policies import Policy, as_policy, first_of
-from .reading import check_complete
+from .reading import check_complete, check_part
 from .recording import Record, Recording, Recordings
 from .results import Results
 from .rows import GameRow, Header
@@ -111,6 +111,8 @@ def evaluate(
             else opened.enter_context(Recordings(record, record_games, player, deal_set, header))
         )
         run = opened.enter_context(RunFile(Path(file), header) if file is not None else Unsaved(header))
+        if file is not None:
+            check_part(run.content, deal_set.codes, Path(file))
         total = header.games
         if progress is not None and run.content.rows:
             progress(len(run.content.rows), total)

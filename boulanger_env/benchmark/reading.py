@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,31 @@ def check_complete(content: Content, path: Path) -> None:
                     f"its games are not those of the deal set with fingerprint {header.fingerprint}"
                 )
         check_name(header.deals, codes)
-        check_wins(rows)
-        if header.moves:
-            check_actions(rows, read_rules(header.settings))
+        _check_games(rows, header)
     except BoulangerError as error:
         raise _not_results(path, error) from None
+
+
+def check_part(content: Content, deals: Sequence[str], path: Path) -> None:
+    """Reject a file of a run that was stopped if it has games of other deals, or impossible ones.
+
+    Raises:
+        BoulangerError: it is such a file.
+    """
+    rows = content.in_order()
+    try:
+        for row in rows:
+            if row.code != deals[row.place]:
+                raise BoulangerError(f"the game at place {row.place} is {row.code}, not {deals[row.place]}")
+        _check_games(rows, content.header)
+    except BoulangerError as error:
+        raise _not_results(path, error) from None
+
+
+def _check_games(rows: Sequence[GameRow], header: Header) -> None:
+    check_wins(rows)
+    if header.moves:
+        check_actions(rows, read_rules(header.settings))
 
 
 def _not_results(path: Path, error: BoulangerError) -> BoulangerError:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
-from boulanger_env.files import files_in
+from boulanger_env.files import files_in, remove_partial
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
@@ -82,6 +82,8 @@ class Recordings:
         if isinstance(record, Path) and len(self.header.seeds) > 1:
             record /= f"seed-{seed}"
             record.mkdir(exist_ok=True)
+        if isinstance(record, Path):
+            remove_partial(record)
         return Recording(self, record, slots, earlier)
 
     def warn(self, what: str, why: object) -> None:

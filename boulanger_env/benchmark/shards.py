@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from boulanger_env.files import write_with
+from boulanger_env.files import is_empty, remove_partial, write_with
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.shown import printable
 from boulanger_env.strict_json import JSONError, parse
@@ -66,12 +66,13 @@ class Shards:
         )
         self.folder = folder
         manifest = folder / MANIFEST
-        if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not manifest.is_file())):
+        if folder.exists() and (not folder.is_dir() or (not is_empty(folder) and not manifest.is_file())):
             raise BoulangerError(f"{folder} is there, but holds no run: choose a new or empty folder")
         folder.mkdir(parents=True, exist_ok=True)
         self._manifest: BinaryIO = open_locked(manifest)
         try:
             self._go_on(run)
+            remove_partial(folder)
         except BaseException:
             self._manifest.close()
             raise

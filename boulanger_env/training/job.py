@@ -40,7 +40,7 @@ from boulanger_env.benchmark.report import (
     tenths,
 )
 from boulanger_env.benchmark.statistics import Estimate
-from boulanger_env.files import write_text
+from boulanger_env.files import is_empty, remove_partial, write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import WON
 from boulanger_env.replay import Replay
@@ -145,16 +145,19 @@ def train(
 
 def _claimed(folder: Path) -> Path:
     """Create the folder and its benchmark subfolder; of two concurrent runs only one can."""
+    if folder.exists() and not folder.is_dir():
+        raise BoulangerError(f"{folder} is a file: choose a folder with --output")
     folder.mkdir(parents=True, exist_ok=True)
     benchmark_folder = folder / "benchmark"
     try:
-        if any(folder.iterdir()):
+        if not is_empty(folder):
             raise FileExistsError
         benchmark_folder.mkdir()
     except FileExistsError:
         raise BoulangerError(
             f"{folder} is not empty: choose another folder with --output, or move it away"
         ) from None
+    remove_partial(folder)
     return benchmark_folder
 
 
