@@ -174,6 +174,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         n = self.num_envs
         self._games = Games.make(n)
         self._rules, self._decks = settings.rules(), settings.decks()
+        self._raises = settings.when_illegal == RAISE
         self._is_reset = False
         self._workers = Workers(self.num_threads)
         self._crew = Crew(games_a_part(n, self.num_threads), np.zeros((self.num_threads, 52), np.uint8))
@@ -406,7 +407,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions, if none of them has to be refused."""
-        if self._settings.when_illegal == RAISE:
+        if self._raises:
             i = int(first_illegal(self._games, array))
             if i >= 0:
                 game, action = self.game(i), int(array[i])
