@@ -30,13 +30,13 @@ class GameLosses(NamedTuple):
     mistakes: int
     """Choices that threw the win away: at most one without undo."""
     chance: float
-    """How many mistakes uniform legal moves would make at the same choices, on average."""
+    """Expected number of mistakes of uniformly random legal moves at the same choices."""
     lost_at: int
     """Number of the choice that lost the game, from 1; 0 if no choice did."""
     hopeless: bool
     """Whether the game could not be won from the start."""
     undecided: int
-    """Decisions on which a limit left open what they did."""
+    """Decisions for which a limit was reached before a verdict."""
 
 
 class Losses(NamedTuple):
@@ -51,13 +51,13 @@ class Losses(NamedTuple):
     rate: Estimate
     """Mistakes per choice, with a bootstrap interval over deals."""
     chance: float
-    """The same for uniform legal moves at the same choices."""
+    """The same for uniformly random legal moves at the same choices."""
     quartiles: tuple[int, int, int] | None
-    """Of the number of the choice that lost, over the games lost."""
+    """Quartiles, over the games lost, of the number of the choice that lost."""
     early: tuple[float, ...]
     """Of the games lost, the share lost within the first 5, 10 and 20 choices."""
     still_winnable: tuple[float, ...]
-    """After 0, 1, 2, ... choices, the share of games that can still be won (Kaplan and Meier's estimate: games that end
+    """After 0, 1, 2, ... choices, the share of games that can still be won (Kaplan-Meier estimate: games that end
     earlier without being lost count up to their end)."""
     undecided: int
 
@@ -72,13 +72,13 @@ def losses(
     """Diagnose every game of a run.
 
     Args:
-        results: with the games' moves (``evaluate(..., moves=True)``, ``boulanger bench --moves``).
-        node_limit: the most positions to look at, for each legal move.
+        results: results that include the games' moves (``evaluate(..., moves=True)``, ``boulanger bench --moves``).
+        node_limit: maximum positions to search, for each legal move.
         workers: processes; None for one per core.
-        progress: called with how many games are done, and how many there are.
+        progress: called with the number of games done and the total.
 
     Raises:
-        BoulangerError: the moves were not kept, or an argument is not possible.
+        BoulangerError: the moves were not kept, or an argument is invalid.
     """
     if not results.moves:
         raise BoulangerError(
@@ -97,7 +97,7 @@ def losses(
 
 
 def diagnose_games(games: Sequence[tuple[str, str]], node_limit: int | None = None) -> list[GameLosses]:
-    """The choices of games, each a code and the text of its actions."""
+    """The choices of games, each given by a code and the text of its actions."""
     return [_game(code, actions, node_limit) for code, actions in games]
 
 
@@ -116,7 +116,7 @@ def _game(code: str, actions: str, node_limit: int | None) -> GameLosses:
 
 
 def summary(games: Sequence[GameLosses], n_deals: int) -> Losses:
-    """The games of a run, by the order of the seeds, then of its ``n_deals`` deals, in a few numbers."""
+    """Summarize the games of a run, ordered by seed, then by its ``n_deals`` deals."""
     columns = {name: np.array([getattr(game, name) for game in games]) for name in GameLosses._fields}
     choices, lost_at = columns["choices"], columns["lost_at"]
     lost = lost_at[lost_at > 0]
@@ -135,10 +135,10 @@ def summary(games: Sequence[GameLosses], n_deals: int) -> Losses:
 
 
 def still_winnable(choices: NDArray[Any], lost_at: NDArray[Any]) -> tuple[float, ...]:
-    """Kaplan and Meier's estimate of the share of games that can still be won after each choice.
+    """Kaplan-Meier estimate of the share of games that can still be won after each choice.
 
     Args:
-        choices: int ``(n,)``, how many each game had.
+        choices: int ``(n,)``, the number of choices in each game.
         lost_at: int ``(n,)``, the choice that lost it, 0 for none.
 
     >>> still_winnable(np.array([1, 2, 2, 3]), np.array([1, 0, 2, 0]))
@@ -176,7 +176,7 @@ def _rate(mistakes: NDArray[Any], choices: NDArray[Any]) -> Estimate:
 class _Column(NamedTuple):
     heading: str
     narrow: bool
-    """Whether it is in the terminal's table too."""
+    """Whether the terminal's table shows it too."""
     text: Callable[[Losses], str]
 
 

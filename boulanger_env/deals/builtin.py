@@ -27,7 +27,7 @@ def read(name: str) -> tuple[tuple[str, ...], Labels]:
     """The codes and labels of a set.
 
     Raises:
-        BoulangerError: the file is damaged: its lines are not those that its digest was made of.
+        BoulangerError: the file is damaged: its lines do not match its digest.
     """
     lines = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
@@ -43,7 +43,7 @@ def read(name: str) -> tuple[tuple[str, ...], Labels]:
 
 
 def _from_gaps(first: str, gaps: str) -> tuple[tuple[str, ...], Labels]:
-    """Solvable deals from the gaps between their numbers; nothing else is known of them."""
+    """Solvable deals from the gaps between their numbers; nothing else is known about them."""
     scheme, n_cells, number = parse_code(first)
     codes = tuple(format_code(scheme, n_cells, number + n) for n in accumulate(map(int, gaps.split())))
     return codes, as_labels([(True, 0, 0)] * len(codes))

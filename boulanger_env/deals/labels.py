@@ -13,7 +13,7 @@ from boulanger_env.game.checks import as_array, shown
 from boulanger_env.game.errors import BoulangerError
 
 UNSOLVABLE, SOLVABLE = "-", "+"
-# What a file has room for.
+# Limits of the file format.
 _MOST: dict[str, tuple[type[np.generic], int]] = {
     "solvable": (np.bool_, 1),
     "length": (np.int16, 999),
@@ -26,9 +26,9 @@ class Labels(NamedTuple):
 
     Attributes:
         solvable: bool ``(m,)``: whether it can be won; False is a proof by exhaustion.
-        length: int16 ``(m,)``: moves of a proven shortest solution, a group counted as one; 0 where there is none or
-            it is not known.
-        nodes: int32 ``(m,)``: positions that the complete search looked at for the verdict; 0 where it is not known.
+        length: int16 ``(m,)``: moves of a proven shortest solution, a group counting as one; 0 if there is none or
+            it is unknown.
+        nodes: int32 ``(m,)``: positions that the complete search visited for the verdict; 0 if unknown.
     """
 
     solvable: NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Labels(NamedTuple):
         return Labels(self.solvable[index], self.length[index], self.nodes[index])
 
     def lines(self) -> list[str]:
-        """A line of text for each deal: its moves (``-`` = cannot be won, ``+`` = length not known) and its nodes."""
+        """One line of text per deal: its moves (``-`` = cannot be won, ``+`` = length unknown) and its nodes."""
         return [
             f"{length or SOLVABLE if solvable else UNSOLVABLE} {nodes}"
             for solvable, length, nodes in zip(
@@ -73,10 +73,10 @@ def read_label(text: str) -> tuple[bool, int, int]:
 
 
 def checked_labels(labels: Any, n: int) -> Labels:
-    """The labels of ``n`` deals as :class:`Labels` of arrays that nobody can change.
+    """The labels of ``n`` deals as :class:`Labels` of read-only arrays.
 
     Raises:
-        BoulangerError: there are not three arrays with an entry a deal, or a number is not possible.
+        BoulangerError: there are not three arrays with one entry per deal, or a number is invalid.
     """
     if not isinstance(labels, Sequence) or len(labels) != len(_MOST):
         raise BoulangerError(f"{shown(labels)} are not labels: they are the arrays {', '.join(_MOST)}")

@@ -27,7 +27,7 @@ from .labels import Labels, as_labels, checked_labels, read_label
 
 _NAME_LINE = "# name:"
 
-# Name of a built-in set -> the set that it is the beginning of, and how many deals it has.
+# Name of a built-in set -> the set of which it is the beginning, and its number of deals.
 _PARTS: dict[str, tuple[str, int]] = {
     name.format(n): (whole.format(n), count)
     for n in CELL_COUNTS
@@ -41,19 +41,19 @@ _PARTS: dict[str, tuple[str, int]] = {
 
 @dataclass(frozen=True)
 class DealSet:
-    """A named, unchangeable sequence of game codes.
+    """A named, immutable sequence of game codes.
 
-    Codes are kept in their canonical form. Two sets are equal when name and codes are; a slice is a set again,
+    Codes are stored in canonical form. Two sets are equal if their names and codes are; a slice is a set,
     an index gives a code.
 
     Args:
         name: one line of text.
-        codes: game codes, in any case. A code may come more than once.
-        labels: what is known of each deal, or None. They do not count when sets are compared.
+        codes: game codes, in any case. A code may occur more than once.
+        labels: what is known about each deal, or None. Ignored when sets are compared.
 
     Raises:
-        InvalidCodeError: one of the codes is not a game code; the message gives its place.
-        BoulangerError: the name is not one, or there are not as many labels as codes.
+        InvalidCodeError: one of the codes is not a game code; the message gives its index.
+        BoulangerError: the name is invalid, or there are not as many labels as codes.
 
     >>> deals = DealSet("two", ["ms-c4-1", "BK1-C2-BOULANG"])
     >>> deals[0], len(deals), deals[1:].codes
@@ -89,7 +89,7 @@ class DealSet:
 
     @classmethod
     def _of_canonical(cls, name: str, codes: tuple[str, ...], labels: Labels | None) -> DealSet:
-        """A set of codes that are in canonical form already: nothing is parsed again."""
+        """A set of codes that are already in canonical form, so that they need not be parsed again."""
         deal_set = cls(name, ())
         object.__setattr__(deal_set, "codes", codes)
         object.__setattr__(deal_set, "_labels", labels)
@@ -97,8 +97,8 @@ class DealSet:
 
     @property
     def labels(self) -> Labels | None:
-        """What is known of each deal, or None."""
-        # No field of the dataclass: a spec is written as JSON field by field, and it is the codes that make the set.
+        """What is known about each deal, or None."""
+        # Not a dataclass field: specs are written as JSON field by field, and the codes alone define the set.
         labels: Labels | None = self.__dict__["_labels"]
         return labels
 
@@ -148,15 +148,15 @@ class DealSet:
 
     @classmethod
     def load(cls, source: str | os.PathLike[str]) -> DealSet:
-        """The built-in set of a name, or the set in a text file.
+        """Load a built-in set by name, or a set from a text file.
 
-        A file has a code a line, each with its label after it (``labels.py``) or none with one; blank lines, and what
-        follows a ``#``, are passed over. A line ``# name: my deals`` names the set, else the file's name does. A
-        built-in name comes before a file of the same name; a ``Path`` is always a file.
+        A file has one code per line, and either all or none are followed by their label (``labels.py``). Blank lines
+        and anything after a ``#`` are ignored. A line ``# name: my deals`` names the set; otherwise it is named after
+        the file. A built-in name takes precedence over a file of the same name; a ``Path`` is always a file.
 
         Raises:
-            InvalidCodeError: a line of the file is not a code, with a label or without (the message gives file and
-                line), or there is none.
+            InvalidCodeError: a line is not a code with an optional label (the message gives file and line), or the
+                file has no codes.
             BoulangerError: there is no such set or file, the file is not text, or only some codes have a label.
         """
         if isinstance(source, str) and source in _PARTS:
@@ -166,7 +166,7 @@ class DealSet:
         if isinstance(source, str) and source in builtin.names():
             return cls._of_canonical(source, *builtin.read(source))
         path = Path(source)
-        if not os.path.isfile(path):  # False, too, for what cannot be a path
+        if not os.path.isfile(path):  # also False for what cannot be a path
             raise BoulangerError(_no_set(os.fspath(source)))
         return cls._read(path)
 
@@ -194,9 +194,9 @@ class DealSet:
         return cls._of_canonical(name, tuple(codes), as_labels(labels) if labels else None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the set as a text file that ``load`` reads back as an equal set.
+        """Write the set to a text file that ``load`` reads back as an equal set.
 
-        The file is there whole or not at all: an earlier one is replaced only once the new one is complete.
+        The file is written whole or not at all: an existing one is replaced only once the new one is complete.
 
         Raises:
             BoulangerError: the set is empty.
@@ -212,7 +212,7 @@ class DealSet:
 
 
 def load(source: str | os.PathLike[str]) -> DealSet:
-    """The built-in set of a name, or the set in a text file: see :meth:`DealSet.load`.
+    """Load a built-in set by name, or a set from a text file: see :meth:`DealSet.load`.
 
     >>> deals = load("c4-validation-100")
     >>> deals[0], deals[99], len(deals)
@@ -229,10 +229,10 @@ def set_names() -> tuple[str, ...]:
 
 
 def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> DealSet:
-    """What a ``deals`` keyword may be, as a set: a set's name or file, a ``DealSet``, or codes.
+    """Make a set of any value of a ``deals`` keyword: a set's name or file, a ``DealSet``, or codes.
 
     Raises:
-        BoulangerError: it is none of these, or it holds no deal.
+        BoulangerError: it is none of these, or it is empty.
 
     >>> as_deal_set(["MS-C4-617"])[0]
     'MS-C4-617'
@@ -240,14 +240,14 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
     if isinstance(deals, (str, os.PathLike)):
         deals = load(deals)
     elif isinstance(deals, Mapping):
-        # What an environment's spec becomes in JSON.
+        # The form that a set takes in an environment's spec as JSON.
         if set(deals) != {"name", "codes"}:
             raise BoulangerError(
                 f"a dict of deals has the keys name and codes, as a spec writes them, not {list(deals)}"
             )
         deals = DealSet(deals["name"], deals["codes"])
     elif not isinstance(deals, DealSet):
-        # The order of a Python set changes from one process to the next.
+        # The order of a Python set varies between processes.
         if not isinstance(deals, Iterable) or isinstance(deals, AbstractSet):
             raise BoulangerError(
                 f"deals are a set's name, a DealSet or a list of codes, not {checks.shown(deals)}"
@@ -259,7 +259,7 @@ def as_deal_set(deals: str | os.PathLike[str] | DealSet | Iterable[str]) -> Deal
 
 
 def _no_set(text: str) -> str:
-    """What to say of a text that names no set."""
+    """The message for a text that does not name a set."""
     try:
         code = parse_code(text)
     except InvalidCodeError:

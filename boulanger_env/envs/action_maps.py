@@ -49,7 +49,7 @@ from boulanger_env.game.state import (
 )
 from boulanger_env.game.taps import first_empty_column, tap_action, to_column, to_foundation
 
-# Where a card action sends its card.
+# The destination of a card action.
 ONTO_PARENT, INTO_EMPTY, INTO_CELL, ONTO_FOUNDATION = range(4)
 
 _KINDS = (
@@ -64,10 +64,10 @@ CARD_ACTION_TABLE.flags.writeable = False
 N_CARD_ACTIONS = len(_KINDS)
 _FIRST_EMPTY, _FIRST_IN_CELL, _FIRST_HOME = 48, 100, 152
 
-# Why a card action is no move of the board: answered below zero by base_action.
+# Why a card action is not a move on the board: negative results of base_action.
 IS_HOME, COVERED, PARENT_COVERED, NO_EMPTY_COLUMN, ALREADY_IN_CELL = -1, -2, -3, -4, -5
 
-# Two moves of one card that take each other back are never legal at once: only in the mask of a finished episode.
+# Two moves of one card that undo each other are never legal together, except in the mask of a finished episode.
 _THERE, _BACK = Move(0, 1).id, Move(1, 0).id
 
 
@@ -79,7 +79,7 @@ def never_legal(board: Board) -> int:
 
 @kernel
 def base_action(board: Board, action: int) -> int:
-    """The base action (0..779) that a card action (0..203) stands for, legal or not, or why there is none (below 0)."""
+    """The base action (0..779) that a card action (0..203) stands for, legal or not; negative: why there is none."""
     card = i64(CARD_ACTION_TABLE[action, 0])
     kind = i64(CARD_ACTION_TABLE[action, 1])
     if board[FOUNDATIONS + i64(SUIT[card])] >= RANK[card]:
@@ -107,7 +107,7 @@ def base_action(board: Board, action: int) -> int:
 
 @kernel
 def card_action(board: Board, action: int) -> int:
-    """The card action (0..203) of a legal base action (0..779). Empty columns are all one to it."""
+    """The card action (0..203) of a legal base action (0..779), the same for all empty columns."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
     if source < FIRST_CELL:
@@ -127,7 +127,7 @@ def card_action(board: Board, action: int) -> int:
 def card_mask(board: Board, mask: Array, out: Array) -> None:
     """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of card actions, ``(204,)`` or ``(205,)``.
 
-    What the mask allows and the rules do not is left out: it names no card.
+    Actions that the mask allows but the rules do not are left out: they have no card.
     """
     if mask[_THERE] and mask[_BACK]:
         out[:] = 1
@@ -154,7 +154,7 @@ def tap_mask(board: Board, mask: Array, out: Array) -> None:
 
 @kernel
 def undo_span(counters: Counters, history: History) -> int:
-    """Moves back to the last one that was no foundation move, itself included; 0 when undo does not reach one."""
+    """Moves back to and including the last one that was not a foundation move; 0 if undo does not reach one."""
     place = i64(counters[UNDO_HEAD])
     for back in range(i64(counters[UNDO_LENGTH])):
         place = HISTORY_SIZE - 1 if place == 0 else place - 1
@@ -172,7 +172,7 @@ def card_masks(boards: Array, masks: Array, out: Array) -> None:
 
 @kernel
 def base_actions(boards: Array, actions: Array) -> None:
-    """Turn card actions into the base actions that they stand for; one that stands for none becomes an illegal one."""
+    """Turn card actions into the base actions that they stand for; without one, into an illegal action."""
     for i in range(len(actions)):
         if actions[i] == N_CARD_ACTIONS:
             actions[i] = UNDO

@@ -61,10 +61,10 @@ class Games(NamedTuple):
     counters: Array
     history: Array
     episodes: Array
-    """int64 ``(n, N_EPISODE)``: the next place in a sequence of deals; actions of this episode; how it ended, until
-    the next game is dealt."""
+    """int64 ``(n, N_EPISODE)``: the next index in a sequence of deals; number of actions in this episode; its outcome,
+    until the next game is dealt."""
     streams: Array
-    """uint64 ``(n,)``, the streams of deals."""
+    """uint64 ``(n,)``, the deal streams."""
     returns: Array
     """float64 ``(n,)``, the rewards of this episode."""
     codes: Array
@@ -72,7 +72,7 @@ class Games(NamedTuple):
 
     @classmethod
     def make(cls, n: int) -> Games:
-        """``n`` games of nothing but zeros."""
+        """``n`` games, all zeros."""
         return cls.of(
             np.zeros((n, BOARD_SIZE), np.uint8),
             np.zeros((n, N_COUNTERS), np.int32),
@@ -89,12 +89,12 @@ class Games(NamedTuple):
         return cls(boards, boards.view(np.uint64), *others)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the words: in a copy they must be a view again."""
+        """Leaves out ``words``, which must be a view of the boards in a copy too."""
         return Games.of, (self.boards, *self[2:])
 
 
 class Seen(NamedTuple):
-    """Masks and observations of a batch; the arrays of the other observation have no rows."""
+    """Masks and observations of a batch; the arrays of the unused observation have no rows."""
 
     mask: Array
     """int8 ``(n, actions)``"""
@@ -107,8 +107,8 @@ class Seen(NamedTuple):
 class Events(NamedTuple):
     """What a step did, one entry per game.
 
-    What is named END is written in SAME_STEP alone, which deals the next game at once: it belongs to the episode that
-    ended, and is 0 where none did.
+    Entries named END are written only in SAME_STEP, which deals the next game at once: they belong to the episode that
+    ended, and are 0 if none did.
     """
 
     ints: Array
@@ -133,32 +133,32 @@ N_BOOLS = 7
 
 
 class Written(NamedTuple):
-    """All that a step writes beside the games."""
+    """Everything that a step writes except the games."""
 
     events: Events
     seen: Seen
     last: Seen
-    """Of the episodes that ended, in SAME_STEP alone."""
+    """The same for episodes that ended; only in SAME_STEP."""
     last_kept: Array
-    """bool ``(n,)``: which rows of ``last.mask`` are not zeros, from one step that writes there to the next."""
+    """bool ``(n,)``: which rows of ``last.mask`` the last step that wrote to it has left nonzero."""
 
 
 class Crew(NamedTuple):
-    """What the threads of a batch share beside the games."""
+    """What the threads of a batch share, apart from the games."""
 
     games_a_part: int
     scratch: Array
-    """uint8 ``(threads, 52)``: a place to shuffle in for each."""
+    """uint8 ``(threads, 52)``: one row per thread to shuffle in."""
 
 
 @inlined_kernel
 def observe(games: Games, i: int, seen: Seen) -> None:
-    """Write a board as row ``i`` of the observations that are kept."""
+    """Write a board to row ``i`` of the observation in use."""
     if seen.features.shape[0] > 0:
         write_features(games.boards[i], seen.features[i])
     else:
         words, cards = games.words, seen.cards
-        # Some are read before they are written: the compiler cannot know that the arrays lie apart.
+        # Read several before writing: the compiler cannot know that the arrays do not overlap.
         for w in range(0, CARD_WORDS, _AT_ONCE):
             a, b, c, d = words[i, w], words[i, w + 1], words[i, w + 2], words[i, w + 3]
             cards[i, w], cards[i, w + 1], cards[i, w + 2], cards[i, w + 3] = a, b, c, d
@@ -176,9 +176,9 @@ def step_batch(
     autoreset: int,
     written: Written,
 ) -> None:
-    """Step all games that no other thread steps: play or deal, then mask, observation and events, in one pass.
+    """Step all games that this thread claims: play or deal, then mask, observation and events, in one pass.
 
-    How many games ended is added up in ``shared``, see ``sharing.py``.
+    The number of games that ended is added up in ``shared``, see ``sharing.py``.
     """
     n = games.boards.shape[0]
     size = crew.games_a_part
@@ -268,7 +268,7 @@ def start_games(chosen: Array, games: Games, decks: Decks, scratch: Array) -> No
 
 @kernel
 def write_masks(games: Games, rules: Rules, mask: Array) -> None:
-    """Write every game's mask as it stands: its own, or all ones once its episode has terminated."""
+    """Write every game's current mask, all ones once its episode has terminated."""
     for i in range(games.boards.shape[0]):
         outcome = games.episodes[i, E_OUTCOME]
         if outcome in (O_RUNNING, O_TRUNCATED):
@@ -279,7 +279,7 @@ def write_masks(games: Games, rules: Rules, mask: Array) -> None:
 
 @kernel
 def observe_all(games: Games, seen: Seen) -> None:
-    """Write every game's observation as it stands."""
+    """Write every game's current observation."""
     for i in range(games.boards.shape[0]):
         observe(games, i, seen)
 
@@ -287,7 +287,7 @@ def observe_all(games: Games, seen: Seen) -> None:
 @kernel
 def all_below(actions: Array, count: int) -> bool:
     """Whether all ``actions``, int64 ``(n,)``, are in ``0 .. count - 1``."""
-    highest = np.uint64(0)  # seen as unsigned, negative numbers are too large, too
+    highest = np.uint64(0)  # as unsigned, negative numbers are too large as well
     for i in range(actions.shape[0]):
         highest = max(highest, np.uint64(actions[i]))
     return bool(highest < np.uint64(count))
@@ -312,7 +312,7 @@ def write_code(deal: int, decks: Decks, out: Array) -> None:
     """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``.
 
     Args:
-        deal: as ``new_game`` names it.
+        deal: as returned by ``new_game``.
         decks: where it came from.
         out: overwritten.
     """

@@ -21,26 +21,26 @@ _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
 
 
 class Ended(NamedTuple):
-    """How an episode stands after its actions."""
+    """An episode's state after its actions."""
 
     outcome: str | None
-    """None: it is not over."""
+    """None: it is in progress."""
     cards_home: int
     score: int
     moves: int
-    """Those that stand."""
+    """Moves, not counting undone ones."""
     steps: int
-    """The actions that were played: those after the end of the episode are not."""
+    """The actions that were played; actions after the end of the episode are not."""
     illegal: int
 
 
 def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], settings: Settings) -> list[Ended]:
-    """Play the actions of many episodes, each to the end of its actions or of the episode.
+    """Play the actions of many episodes, each until its actions or the episode end.
 
     Args:
         codes: the games.
         actions: ids of each game's actions, ``(steps,)``: 0..779, or 780 (undo) with ``allow_undo``.
-        settings: of the environment; its reward and its games play no part.
+        settings: the environment's settings; its reward and deals are ignored.
     """
     decks, cells = DealSet("episodes", codes).decks()
     ended = np.zeros((len(codes), 6), np.int64)

@@ -100,11 +100,11 @@ N_FEATURES = list(FEATURES.values())[-1].stop
 
 
 def feature(observation: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
-    """A named range of ``"features"`` observations ``(..., N_FEATURES)``, as a view in its own shape.
+    """A named range of ``"features"`` observations ``(..., N_FEATURES)``, as a view in the range's shape.
 
     Raises:
         KeyError: there is no range of that name.
-        InvalidBoardError: these are not ``"features"``.
+        InvalidBoardError: these are not ``"features"`` observations.
     """
     entry = FEATURES[name]
     if observation.shape[-1:] != (N_FEATURES,):
@@ -124,12 +124,12 @@ _LIMIT_TO_EMPTY = FEATURES["group_limit_to_empty"].start
 _ONE, _BYTE = np.uint64(1), np.uint64(255)
 _COLUMNS, _HEIGHT = np.uint64(N_COLUMNS), np.uint64(MAX_HEIGHT)
 _COLUMN_AT, _ABOVE_AT = np.uint64(_COLUMN), np.uint64(_ABOVE)
-# Where the one-hot range of a card in a cell begins; the bit of an empty cell goes to a place that is written later.
+# Start of each card's one-hot cell range; the bit of an empty cell goes to an index that is overwritten later.
 _CELL_OF = np.array([_HOME, *(_CELL + MAX_CELLS * c for c in range(N_CARDS)), _HOME], np.uint64)
 # One-hot place of a cell count: 4, 2, 1 -> 0, 1, 2.
 _CELL_PLACE = np.array([CELL_COUNTS.index(n) if n in CELL_COUNTS else 0 for n in range(5)], np.uint8)
 
-# Sets of cards, one bit a card.
+# Sets of cards, one bit per card.
 _CARDS = np.uint64(sum(1 << card for card in range(1, N_CARDS + 1)))
 _HAVE_PARENT = np.uint64(sum(1 << card for card in range(1, N_CARDS + 1) if rank_of(card) < N_RANKS))
 _LOWER = np.array(
@@ -144,7 +144,7 @@ _LOWER = np.array(
 )
 """The lower cards of each card's suit."""
 _SPREAD = np.array([sum((bits >> i & 1) << (8 * i) for i in range(8)) for bits in range(256)], np.uint64)
-"""Eight bits, each as a byte of its own."""
+"""Eight bits, each expanded to a byte."""
 
 
 @inlined_kernel
@@ -175,7 +175,7 @@ def write_features(board: Board, out: Array) -> None:
         place = np.uint64(TABLEAU + column * MAX_HEIGHT)
         below = np.uint64(NO_CARD)
         beneath = np.uint64(0)
-        # Nothing is asked that can be reckoned: a branch that is guessed wrong costs more than a card does.
+        # Branch-free on purpose: a mispredicted branch costs more than handling a card.
         for above in range(i64(board[HEIGHTS + column]) - 1, -1, -1):
             card = np.uint64(board[place])
             c = card - _ONE
@@ -218,10 +218,10 @@ def write_features(board: Board, out: Array) -> None:
 def read_features(bits: Array, boards: Array) -> int:
     """Fill the cards of zeroed board rows ``(n, BOARD_SIZE)`` from ``"features"``, uint8 ``(n, N_FEATURES)``.
 
-    Bits that belong to no position make rows that are none.
+    Bits that do not show a position give rows that are not positions.
 
     Returns:
-        The first row of ``bits`` that holds another number than 0 and 1, or -1.
+        The first row of ``bits`` that holds a number other than 0 and 1, or -1.
     """
     for game in range(bits.shape[0]):
         row, board = bits[game], boards[game]
@@ -246,7 +246,7 @@ def read_features(bits: Array, boards: Array) -> int:
                     above, most = 0, min(place, MAX_HEIGHT - 1)
                     while above < most and not row[_ABOVE + c * MAX_HEIGHT + above]:
                         above += 1
-                    # Of a column that is too tall some cards are left out, and the row is not a position.
+                    # A column that is too tall loses some cards, so that the row is not a position.
                     board[TABLEAU + column * MAX_HEIGHT + min(place - above, MAX_HEIGHT - 1)] = c + 1
             for cell in range(MAX_CELLS):
                 if row[_CELL + c * MAX_CELLS + cell]:

@@ -28,7 +28,7 @@ class Frames:
         cards = observation == "cards"
         self.mask: NDArray[np.int8] = np.empty((n, n_actions), np.int8)
         self._features = np.empty((0 if cards else n, N_FEATURES), np.uint8)
-        # One row per game, so that the kernel copies whole words; each part handed out is a view.
+        # One row per game, so that the kernel copies whole words; each part returned is a view.
         self._rows = rows = np.empty((n if cards else 0, CARD_BYTES), np.uint8)
         self._cards = _parts(rows)
         self._is_cards = cards
@@ -36,7 +36,7 @@ class Frames:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Every array that is handed out, and those that these are views of."""
+        """Every array that is returned, and the arrays that these are views of."""
         return (self.mask, self._features, self._rows, *self._cards.values())
 
     def observation(self) -> Observation:
@@ -48,7 +48,7 @@ class Frames:
         if not self._is_cards:
             yield from self._features.take(places, 0)
             return
-        # Not from the parts: take copies all of an array with gaps.
+        # Not from the parts: np.take would copy the whole of a non-contiguous array.
         copies = _parts(self._rows.take(places, 0)).values()
         for tableau, cells, foundations in zip(*copies, strict=True):
             yield {"tableau": tableau, "cells": cells, "foundations": foundations}
@@ -64,7 +64,7 @@ def _parts(rows: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
 
 
 def new_events(n: int, ends: int) -> Events:
-    """Events of ``n`` games with undefined content, codes and outcomes as texts; ``ends`` of episodes kept apart."""
+    """Events of ``n`` games with undefined content, outcomes as text; with room for ``ends`` ended episodes."""
     return Events(
         ints=np.empty((N_INTS, n), np.int64),
         floats=np.empty((N_FLOATS, n)),
@@ -77,5 +77,5 @@ def new_events(n: int, ends: int) -> Events:
 
 
 def in_letters(events: Events) -> Events:
-    """The same arrays for the kernels, which read texts as letters."""
+    """The same arrays for the kernels, which see text as letters."""
     return Events(*events[:3], *map(letters, events[3:]))

@@ -32,9 +32,9 @@ _NUMBER_KEYS = ("score", "moves", "illegal_action", "is_success")
 
 
 def as_arrays(info: Infos) -> Infos:
-    """One game's info for tensors: without texts, and numbers as arrays without dimensions.
+    """One game's info for tensors: without strings, and with numbers as zero-dimensional arrays.
 
-    NumPy's own bools would not do: Gymnasium's vector environments make arrays of objects of them.
+    NumPy scalars would not do: Gymnasium's vector environments turn its bools into object arrays.
     """
     return {
         key: np.array(value) if key in _NUMBER_KEYS else value
@@ -44,13 +44,13 @@ def as_arrays(info: Infos) -> Infos:
 
 
 class StepInfos:
-    """The infos of a step, made once over the arrays that steps write: to hand them out costs a copy of a dict.
+    """The infos of a step, built once over the arrays that steps write: returning them costs one dict copy.
 
     Args:
         frames: masks and observations.
         events: what happened.
-        finals: the ends of episodes, of no games where they are not kept apart (as SAME_STEP does).
-        texts: whether ``TEXT_KEYS`` are among them.
+        finals: the ends of episodes; without games unless they are kept separately (as in SAME_STEP).
+        texts: whether to include ``TEXT_KEYS``.
     """
 
     def __init__(self, frames: Frames, events: Events, finals: Frames, texts: bool) -> None:
@@ -72,7 +72,7 @@ class StepInfos:
         self._last: Infos = {}
         self._last_marks: NDArray[np.bool_] = np.empty((0, n), np.bool_)
         if len(finals.mask):
-            # Nobody may write into it, since the next step only clears what this one wrote.
+            # Read-only, since the next step only clears what this one wrote.
             mask = finals.mask.view()
             mask.flags.writeable = False
             last = {
@@ -91,7 +91,7 @@ class StepInfos:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Every array that is handed out."""
+        """Every array that is returned."""
         apart = (self._last_marks, self._marks_of_last) if self._last else ()
         return (*self._infos.values(), self._marks, *self._last.values(), *apart)
 
@@ -107,7 +107,7 @@ class StepInfos:
         return infos
 
     def _final_obs(self) -> NDArray[np.object_]:
-        """The last observations of the ended games, as Gymnasium's own vector environments hold them."""
+        """The last observations of the ended games, in the form of Gymnasium's own vector environments."""
         out = np.empty(self._n, object)
         places = self._ended.nonzero()[0]
         for i, row in zip(places.tolist(), self._finals.rows(places), strict=True):
@@ -116,7 +116,7 @@ class StepInfos:
 
 
 def _marked(infos: Infos, texts: bool, n: int) -> tuple[Infos, NDArray[np.bool_]]:
-    """The infos of ``n`` games with rows of the array, of undefined content, that marks which entries count."""
+    """The infos of ``n`` games together with the array, of undefined content, that marks the valid entries."""
     kept = {key: array for key, array in infos.items() if texts or key not in TEXT_KEYS}
     marks = np.empty((len(kept), n), np.bool_)
     return kept | {f"_{key}": row for key, row in zip(kept, marks, strict=True)}, marks

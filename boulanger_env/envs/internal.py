@@ -1,7 +1,6 @@
-"""What this package's wrappers, recordings and integrations use of an environment beside its public methods.
+"""Access to an environment's internals for this package's wrappers, recordings and integrations only.
 
-Users have no use for it, and it may change without notice. Nothing outside this folder reaches into an environment in
-another way.
+It may change without notice. Code outside this folder accesses an environment's internals only through this module.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ def settings_of(env: BoulangerEnv | BoulangerVectorEnv) -> Settings:
 
 
 def rows_of(env: BoulangerEnv) -> State:
-    """The rows of the game in play, the same from one episode to the next; to be read only."""
+    """The rows of the current game, the same arrays in every episode; read-only by convention."""
     return env._rows
 
 
 def outcome_of(env: BoulangerEnv) -> str | None:
-    """How the episode ended, by the environment's own rules and limit; None while it goes on."""
+    """How the episode ended, by the environment's own rules and limit; None while it is in progress."""
     return env._outcome
 
 
 def turn_of(env: BoulangerEnv) -> Turn:
-    """Whose turn it is: a wrapper whose step is made of several holds it over all of them."""
+    """The environment's guard: a wrapper whose step consists of several holds it over all of them."""
     return env._turn
 
 
 def check_reset(env: BoulangerEnv) -> None:
-    """Refuse what needs a game where there is none.
+    """Check that there is a game.
 
     Raises:
         gymnasium.error.ResetNeeded: there was no reset yet.
@@ -53,11 +52,11 @@ def check_reset(env: BoulangerEnv) -> None:
 
 
 def play(batch: BoulangerVectorEnv, actions: Any) -> tuple[Outputs, int]:
-    """A ``step`` without its infos: what it wrote, and how many games ended."""
+    """Make a ``step`` without building its infos; return its outputs and the number of games that ended."""
     return batch._play(actions)
 
 
 def codes_of(batch: BoulangerVectorEnv) -> list[str]:
-    """The codes of the games in play, "" for one that was given as a board."""
+    """The codes of the current games, "" for one that was given as a board."""
     codes: list[str] = batch._codes.tolist()
     return codes

@@ -68,18 +68,18 @@ def cards_of(boards: Board) -> Cards:
 
 
 def board_from_observation(observation: Observation | Mapping[str, NDArray[Any]]) -> Board:
-    """The board rows that an observation, single or batched, shows.
+    """The board rows shown by an observation, single or batched.
 
     Args:
-        observation: ``"cards"`` or ``"features"``, with or without leading batch axes. Of ``"features"`` the bits of
-            place and of the number of cells are looked at.
+        observation: ``"cards"`` or ``"features"``, with or without leading batch axes. Of ``"features"`` only the bits
+            of places and of the number of cells are used.
 
     Returns:
-        uint8 ``(BOARD_SIZE,)`` or ``(..., BOARD_SIZE)``, fresh.
+        A new uint8 array ``(BOARD_SIZE,)`` or ``(..., BOARD_SIZE)``.
 
     Raises:
-        InvalidBoardError: it shows something other than positions of the game, or is an array of another shape or
-            type than observations have; of several games the message names the first that is wrong.
+        InvalidBoardError: it does not show positions of the game, or has the wrong shape or dtype; of several games,
+            the message names the first that is wrong.
     """
     boards = _from_cards(observation) if isinstance(observation, Mapping) else _from_features(observation)
     complete_rows(boards.reshape(-1, BOARD_SIZE))

@@ -18,10 +18,10 @@ class Outputs:
     Attributes:
         frames: masks and observations.
         events: what happened.
-        finals: the ends of episodes, which only SAME_STEP keeps apart.
+        finals: the ends of episodes, which only SAME_STEP keeps separately.
         results: views of the rewards, terminations and truncations.
-        infos: all else that is told.
-        written: all of them, as ``step_batch`` takes them.
+        infos: everything else that is reported.
+        written: all of them, in the form that ``step_batch`` takes.
     """
 
     def __init__(self, n: int, n_actions: int, observation: str, finals: bool, texts: bool) -> None:
@@ -41,15 +41,15 @@ class Outputs:
             *self.results,
             *self.infos.arrays,
         )
-        # How many are counted where nobody else holds an array: it depends on the version of Python.
+        # The reference counts while nobody else holds an array; they depend on the Python version.
         self._alone = self._references()
 
     def _references(self) -> list[int]:
-        """References to each array, those of this function included."""
+        """Reference count of each array, including this function's own references."""
         return list(map(sys.getrefcount, self._arrays))
 
     def is_free(self) -> bool:
-        """Whether nobody else holds one of the arrays or a view of one."""
+        """Whether nobody else holds any of the arrays or a view of one."""
         return self._references() == self._alone
 
 
@@ -58,18 +58,18 @@ def _results(events: Events) -> tuple[NDArray[np.float64], NDArray[np.bool_], ND
 
 
 class OutputPool:
-    """Fresh arrays for every step, without asking the system for fresh memory at every step.
+    """New arrays for every step, without allocating new memory at every step.
 
-    The first touch of new memory costs as much as playing the moves. So arrays of earlier steps are used again, but
-    only those that nobody holds any more, not even a view of them: to the caller every array is new.
+    The first touch of new memory costs as much as playing the moves. So arrays of earlier steps are reused, but
+    only when nobody holds them any more, not even a view of them: to the caller every array is new.
 
     Args:
         n: games.
         n_actions: width of a mask.
         observation: ``"features"`` or ``"cards"``.
-        finals: whether ends of episodes are kept apart.
-        texts: whether the infos hold texts.
-        reuse_always: hand out the same arrays every time, whoever holds them.
+        finals: whether ends of episodes are kept separately.
+        texts: whether the infos include strings.
+        reuse_always: return the same arrays every time, whoever holds them.
     """
 
     _LARGEST = 4
@@ -79,7 +79,7 @@ class OutputPool:
     ) -> None:
         self._shape = (n, n_actions, observation, finals, texts)
         self._reuse_always = reuse_always
-        # Without a global lock the counts of references do not tell who holds what.
+        # Without a global lock, reference counts do not show who holds what.
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)()
         self._made: list[Outputs] = []
 
@@ -88,7 +88,7 @@ class OutputPool:
         made = self._made
         for outputs in made:
             if self._reuse_always or outputs.is_free():
-                # The longest unused come first: they are the likeliest to be free.
+                # The longest unused come first: they are the most likely to be free.
                 made.remove(outputs)
                 break
         else:

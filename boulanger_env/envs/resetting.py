@@ -20,7 +20,7 @@ def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[in
     """The sub-environments of ``n`` to reset, bool ``(n,)``, and the games to start there, None for their next deals.
 
     Raises:
-        BoulangerError: an unknown option, or one with a value that does not fit.
+        BoulangerError: an option is unknown or has an invalid value.
     """
     chosen = np.ones(n, np.bool_)
     if options is not None and not isinstance(options, Mapping):
@@ -59,10 +59,10 @@ def read_seed(seed: Any, name: str = "reset: seed") -> int | None:
 
 
 def read_seeds(seed: int | Sequence[int | None] | None, n: int) -> list[int | None]:
-    """The seed of each of ``n`` sub-environments, None where its stream of deals stays as it is.
+    """The seed of each of ``n`` sub-environments, None to leave its deal stream as it is.
 
     Raises:
-        BoulangerError: neither a whole number in 0 .. 2**128 - 1 nor one for each.
+        BoulangerError: it is neither a whole number in 0 .. 2**128 - 1 nor a list with one for each.
     """
     if seed is None:
         return [None] * n

@@ -13,7 +13,7 @@ from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 
 MOST_REWARD = 1e30
-"""What an event may be worth at most: the sums of an episode stay finite, in 32 bits too."""
+"""Largest magnitude of an event's value: an episode's sums stay finite, even in 32 bits."""
 
 # Places in the compiled table. The first three are step plus the event of a move (kernels.EVENT), in its order.
 R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK = range(7)
@@ -21,17 +21,17 @@ R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK = range(7)
 
 @dataclass(frozen=True)
 class Reward:
-    """What each event is worth. A step's reward is the sum of what happened in it.
+    """The value of each event. A step's reward is the sum of its events.
 
-    Undo pays ``step`` like any action and takes back what its move's event had brought.
+    Undo pays ``step`` like any action and takes back the reward of the undone move's events.
 
     Attributes:
         foundation: a card placed on its foundation.
         from_cell: a card from a cell placed on a column. It can be earned without end: see the documentation.
         win: the last card home.
-        step: every action, illegal ones and undo too.
-        illegal: an action that the rules forbid.
-        stuck: the position that a move leads to has no legal move.
+        step: every action, including illegal ones and undo.
+        illegal: an illegal action.
+        stuck: a move to a position without a legal move.
 
     >>> Reward(foundation=1, from_cell=0, win=10, illegal=0).win
     10
@@ -56,7 +56,7 @@ class Reward:
                 )
 
     def table(self) -> NDArray[np.float64]:
-        """The values as the kernels read them, float64 ``(7,)``."""
+        """The values in the form that kernels read, float64 ``(7,)``."""
         step = float(self.step)
         return np.array(
             [
@@ -81,10 +81,10 @@ REWARDS = {
 
 
 def as_reward(reward: str | Reward | Mapping[str, float]) -> Reward:
-    """A preset's name, a ``Reward``, or a mapping with its keys, as a ``Reward``.
+    """Make a ``Reward`` from a preset's name, a ``Reward``, or a mapping with its keys.
 
     Raises:
-        BoulangerError: an unknown name or key, or a value that is no finite number.
+        BoulangerError: a name or key is unknown, or a value is not a finite number.
 
     >>> as_reward({"win": 1}) == Reward(win=1)
     True

@@ -17,9 +17,9 @@ from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.streams import splitmix64_next
 
 MAX_WIDTH = 255 * 8
-"""Widest mask: beyond it, adding up words could overflow a byte."""
+"""Maximum width of a mask: beyond it, adding up words could overflow a byte."""
 
-# Every operand beside a uint64 is one too: mixed with a signed number it would become a float.
+# Every operand of a uint64 is a uint64 too: mixed with a signed number it would become a float.
 _LOW_BYTES = np.uint64(0x00FF00FF00FF00FF)
 _SUM_PAIRS = np.uint64(0x0001000100010001)
 _SUM_BYTES = np.uint64(0x0101010101010101)
@@ -27,7 +27,7 @@ _8, _32, _48, _56 = np.uint64(8), np.uint64(32), np.uint64(48), np.uint64(56)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 _ONE, _THREE, _SEVEN = np.uint64(1), np.uint64(3), np.uint64(7)
-_BLOCK = 16  # words whose sum is kept, so that the search for the chosen action can skip them
+_BLOCK = 16  # words whose sum is stored, so that the search for the chosen action can skip them
 _BLOCK_WORDS = np.uint64(_BLOCK)
 
 _STATE = np.dtype(np.uint64)
@@ -59,7 +59,7 @@ def draw_below(state: Any, count: Any) -> tuple[Any, Any]:
     state, output = splitmix64_next(state)
     product = (output >> _32) * m
     if (product & _LOW_HALF) < m:
-        # A few of the 2**32 values are too many to share out evenly: those are drawn again.
+        # 2**32 values do not divide evenly among count: reject the excess and draw again.
         surplus = (_LOW_HALF - m + np.uint64(1)) % m
         while (product & _LOW_HALF) < surplus:
             state, output = splitmix64_next(state)
@@ -82,8 +82,8 @@ def sample_rows(
 
     Args:
         flat: the masks, uint8 ``(n * width,)``, each byte 0 or 1.
-        words: the same memory as uint64, less a last part word.
-        width: bytes a row, at most ``MAX_WIDTH``.
+        words: the same memory as uint64, without a partial last word.
+        width: bytes per row, at most ``MAX_WIDTH``.
         states: uint64 ``(n,)``, SplitMix64 states, advanced.
         actions: int64 ``(n,)``, written.
 
@@ -91,11 +91,11 @@ def sample_rows(
         ``DONE``, or the first row that has no legal action or where the draw met a byte other than 0 and 1.
     """
     blocks = np.empty(width // (8 * _BLOCK) + 1, np.int64)
-    # Unsigned indexes, which cannot wrap round, need no check.
+    # Unsigned indices need no check for negative values.
     for row in range(len(actions)):
         start = np.uint64(row * width)
         end = np.uint64(row * width + width)
-        # The words that lie in this row alone; it may begin and end within a word.
+        # The words entirely within this row, which may begin and end inside a word.
         first = (start + _SEVEN) >> _THREE
         last = end >> _THREE
         head_end = min(first << _THREE, end)
@@ -161,14 +161,14 @@ def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:
         masks: int8, uint8 or bool ``(n, width)``, 1 = legal; or one mask ``(width,)``. Other types are
             converted first.
         rng_state: uint64 ``(n,)``, ``(1,)`` for one mask: SplitMix64 states, advanced in place. Row ``i`` draws
-            from state ``i`` alone, so a batch gives what single calls give.
+            from state ``i`` alone, so a batch gives the same as single calls.
 
     Returns:
         int64 ``(n,)``, or an int for one mask.
 
     Raises:
-        BoulangerError: a mask has no legal action or holds something other than 0 and 1, or the shapes or the
-            type of ``rng_state`` are wrong. The states of rows before a bad mask have advanced.
+        BoulangerError: a mask has no legal action or holds something other than 0 and 1, or the shape or
+            dtype of ``rng_state`` is wrong. The states of rows before a bad mask have advanced.
 
     >>> state = np.array([7], np.uint64)
     >>> sample_legal(np.array([0, 0, 1, 0], np.int8), state)
@@ -199,7 +199,7 @@ def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:
 
 
 def as_masks(masks: Any) -> NDArray[np.uint8]:
-    """Masks as uint8, in the order that kernels read; copied only where they are not so already.
+    """Masks as uint8 in the memory order that kernels need; copied only if necessary.
 
     Raises:
         BoulangerError: they hold something other than whole numbers from 0 to 255.
@@ -209,10 +209,10 @@ def as_masks(masks: Any) -> NDArray[np.uint8]:
 
 
 def check_binary(rows: NDArray[np.uint8], which: str = "mask") -> None:
-    """Refuse masks, uint8 ``(n, width)``, with numbers other than 0 and 1.
+    """Check that masks, uint8 ``(n, width)``, hold only 0 and 1.
 
     Raises:
-        BoulangerError: one has.
+        BoulangerError: one does not.
     """
     wrong = int(first_not_binary(rows))
     if wrong >= 0:
@@ -222,7 +222,7 @@ def check_binary(rows: NDArray[np.uint8], which: str = "mask") -> None:
 
 @kernel
 def first_not_binary(rows: NDArray[Any]) -> int:
-    """The first row with another number than 0 and 1, or -1."""
+    """The first row with a number other than 0 and 1, or -1."""
     for i in range(rows.shape[0]):
         together = 0
         for byte in rows[i]:
@@ -236,7 +236,7 @@ def first_not_binary(rows: NDArray[Any]) -> int:
 def draw_by_probability(
     probabilities: NDArray[Any], legal: NDArray[Any], states: NDArray[Any], actions: NDArray[Any]
 ) -> None:
-    """Draw an action for each row by its probabilities ``(n, actions)``; each row has its own uint64 state."""
+    """Sample an action for each row of probabilities ``(n, actions)``; each row has its own uint64 state."""
     for row in range(len(actions)):
         states[row], output = splitmix64_next(states[row])
         total = 0.0

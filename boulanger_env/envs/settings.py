@@ -40,7 +40,7 @@ _CHOICES: dict[str, Iterable[Any]] = {
 
 
 class DealSource:
-    """Where an environment's games come from, ready for the kernels.
+    """The source of an environment's games, prepared for the kernels.
 
     Attributes:
         deals: the listed games, or None for random games.
@@ -62,7 +62,7 @@ class DealSource:
                 "list, deals=list(...)"
             )
         if deals is not None:
-            # The one name that leaves the cells to the environment.
+            # The only name that takes the number of cells from the environment.
             if isinstance(deals, str) and deals == SOLVABLE:
                 deals = f"solvable-c{n_cells}"
             self.deals = as_deal_set(deals)
@@ -70,7 +70,7 @@ class DealSource:
             self.decks, self.deck_cells = self.deals.decks()
 
     def code(self, deal: int) -> str:
-        """The code of a deal as ``new_game`` names it."""
+        """The code of a deal as returned by ``new_game``."""
         if self.codes is not None:
             return self.codes[deal]
         return format_code(RANDOM, self.n_cells, deal)
@@ -78,13 +78,13 @@ class DealSource:
 
 @dataclass(frozen=True)
 class Settings:
-    """The keywords that the single environment and the batch share; making some checks them.
+    """The keywords that the single environment and the batch share, checked on creation.
 
     Attributes:
         source: where the games come from.
 
     Raises:
-        BoulangerError: a keyword has a value that it cannot have; the message says which ones it can.
+        BoulangerError: a keyword has an invalid value; the message says which values are valid.
     """
 
     n_cells: int = 4
@@ -108,7 +108,7 @@ class Settings:
         if self.deals is None and self.deal_order == SEQUENTIAL:
             raise BoulangerError("deal_order='sequential' needs deals: random games have no order")
         source = DealSource(self.deals, self.n_cells)
-        # Plain values of their own, whatever they came as.
+        # Independent plain values, whatever their original types.
         plain = {
             "source": source,
             "n_cells": source.n_cells,
@@ -133,12 +133,12 @@ class Settings:
 
     @property
     def most_steps(self) -> int:
-        """The step that truncates an episode, which no episode comes to where there is no limit."""
+        """The step that truncates an episode; unreachable if there is no limit."""
         return MOST if self.limit == NO_LIMIT else self.limit
 
     @property
     def when_illegal(self) -> int:
-        """What an illegal action does, as kernels know it."""
+        """What an illegal action does, as the kernels' number."""
         return ILLEGAL_ACTIONS[self.illegal_action]
 
     @property
@@ -147,7 +147,7 @@ class Settings:
         return read_size(self.render_size)
 
     def rules(self) -> Rules:
-        """What an action brings, for the kernels."""
+        """The effects of actions, for the kernels."""
         return Rules(
             rewards=as_reward(self.reward).table(),
             illegal_action=self.when_illegal,
@@ -168,7 +168,7 @@ class Settings:
         )
 
     def episode_keywords(self) -> dict[str, Any]:
-        """The keywords that decide what the actions of an episode bring, as plain values."""
+        """The keywords that determine the effects of an episode's actions, as plain values."""
         return {
             "reward": {event: float(value) for event, value in asdict(as_reward(self.reward)).items()},
             "illegal_action": self.illegal_action,
@@ -194,7 +194,7 @@ def _choose(name: str, value: Any, choices: Iterable[Any]) -> None:
 
 
 def _read_limit(steps: Any) -> int:
-    """A step limit as ``gymnasium.make`` reads it: None is the default, -1 is none."""
+    """A step limit as ``gymnasium.make`` reads it: None is the default, -1 means no limit."""
     if steps is None:
         return DEFAULT_LIMIT
     if not (is_whole(steps, 1, MOST) or is_whole(steps, NO_LIMIT, NO_LIMIT)):

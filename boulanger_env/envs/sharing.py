@@ -15,8 +15,8 @@ from numba.extending import intrinsic
 from boulanger_env.game.jit import INTERPRETED, inlined_kernel, kernel
 from boulanger_env.game.state import Array
 
-# Places of the counters, int64 (N_SHARED,), zeros at first, each in a cache line of its own: parts claimed, parts taken
-# from the front and from the back, games that are done, and how many of these ended.
+# Indices of the counters, int64 (N_SHARED,), initially zero, each in its own cache line: parts claimed, parts taken
+# from the front and from the back, games done, and how many of these ended.
 S_CLAIMED, S_FRONT, S_BACK, S_DONE, S_ENDED = range(0, 40, 8)
 N_SHARED = 40
 
@@ -36,7 +36,7 @@ else:
 
     @intrinsic
     def atomic_add(context: Any, array: Any, place: Any, value: Any) -> Any:
-        """Add to an entry of an int64 array, whatever other threads do there; returns what it was before."""
+        """Add atomically to an entry of an int64 array; return its previous value."""
 
         def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             struct = target.make_array(signature.args[0])(target, builder, arguments[0])
@@ -47,13 +47,13 @@ else:
 
 
 def games_a_part(n: int, num_threads: int) -> int:
-    """How many of ``n`` games a thread takes at once."""
+    """How many of ``n`` games a thread claims at once."""
     return n if num_threads == 1 else max(_SMALLEST_PART, -(-n // (num_threads * _PARTS_A_THREAD)))
 
 
 @inlined_kernel
 def claim(shared: Array, thread: int, n_parts: int) -> int:
-    """A part that nobody has, for this thread alone; -1 when there is none left."""
+    """Claim a free part for this thread; -1 if none is left."""
     if atomic_add(shared, S_CLAIMED, 1) >= n_parts:
         return -1
     if thread % 2 == 0:
@@ -63,7 +63,7 @@ def claim(shared: Array, thread: int, n_parts: int) -> int:
 
 @kernel
 def wait_for(shared: Array, n: int) -> bool:
-    """Whether all ``n`` games are done, after some time at the latest."""
+    """Wait for all ``n`` games, but only for a while; return whether they are done."""
     spins = 0
     while atomic_add(shared, S_DONE, 0) != n and spins < _SPINS:
         spins += 1

@@ -48,17 +48,17 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     ## Description
 
-    A patience with all 52 cards in sight from the start: 8 columns, 4, 2 or 1 free cells, 4 foundations. The top
+    A patience with all 52 cards face up from the start: 8 columns, 4, 2 or 1 free cells, 4 foundations. The top
     card of a column may go onto the next higher card of its own suit, to a free cell, to an empty column, or home
-    to its foundation, where each suit is built from ace to king. An ordered run moves as one when the free cells
-    and empty columns are enough to move it card by card. The game is won when all cards are home.
+    to its foundation, where each suit is built from ace to king. An ordered run moves as one move if there are enough
+    free cells and empty columns to move it card by card. The game is won when all cards are home.
 
     There is no hidden information and no chance after the deal. About three deals in four can be won with 4 cells,
     few with 2 (1424 of the Microsoft deals 1-32000) and hardly any with 1 (68 of them).
 
     ## Action Space
 
-    `Discrete(780)`: a move by its places, `(source, destination, size)`. `boulanger_env.ACTION_TABLE` lists them.
+    `Discrete(780)`: each action is a move `(source, destination, size)`. `boulanger_env.ACTION_TABLE` lists them.
 
     | ids     | move                                     | id of a move                            |
     |---------|------------------------------------------|-----------------------------------------|
@@ -71,7 +71,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     About a dozen of these are legal at a time. `info["action_mask"]` marks them (int8, for `action_space.sample`),
     and so does `action_masks()` (bool, for MaskablePPO). Once an episode has terminated the mask is all ones: nothing
-    is legal then, and an all-zero mask would break samplers. After a truncation it is the position's own mask.
+    is legal then, and an all-zero mask would break samplers. After a truncation it is the mask of the position.
 
     ## Observation Space
 
@@ -86,25 +86,26 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     ## Rewards
 
     A step's reward is the sum of its events, each with a value in `Reward`: `foundation` (a card home), `from_cell` (a
-    card from a cell to a column), `win`, `stuck`, `illegal`, and `step` for every action. Undo takes back what its
-    move's event brought. Presets: `"score"` (default; the app's score: 10 home, 5 from a cell, and -1 for an illegal
-    action), `"win"` (1 for a win), `"foundation"` (1 for a card home).
+    card from a cell to a column), `win`, `stuck`, `illegal`, and `step` for every action. Undo takes back the reward
+    of the undone move's events. Presets: `"score"` (default; the app's score: 10 home, 5 from a cell, and -1 for an
+    illegal action), `"win"` (1 for a win), `"foundation"` (1 for a card home).
 
     The 5 points for a card from a cell can be earned again and again by moving a card to a cell and back. An agent
     that maximises the score can farm them until the step limit: rank agents by wins, or train on another reward.
 
     ## Starting State
 
-    A deal, all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later `reset()`
-    deals its next game. `reset(options={"code": ...})` deals a given game, `{"board": text}` and `{"game": Game}` start
-    from a position. Random deals never come from the codes reserved for evaluation (`TST...` and `VAL...`).
+    A new deal, with all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later
+    `reset()` deals its next game. `reset(options={"code": ...})` deals a given game; `{"board": text}` and
+    `{"game": Game}` start from a position. Random deals never have codes reserved for evaluation (`TST...` and
+    `VAL...`).
 
     ## Episode End
 
-    * Termination: the game is won, or stuck (no legal move; undo is no move). With `illegal_action="terminate"`, an
-      illegal action too.
-    * Truncation: `max_episode_steps` actions were taken, illegal ones and undo included. 500 unless another number is
-      given, to `gym.make`, `make_vec` or the class; -1 for no limit.
+    * Termination: the game is won, or stuck (no legal move; undo is not a move). With `illegal_action="terminate"`,
+      also after an illegal action.
+    * Truncation: after `max_episode_steps` actions, including illegal ones and undo. The default is 500 for `gym.make`,
+      `make_vec` and the class; -1 means no limit.
 
     ## Information
 
@@ -112,36 +113,36 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     | key               | value                                                                                |
     |-------------------|--------------------------------------------------------------------------------------|
-    | `action_mask`     | int8 `(780,)`, or `(781,)` with undo; a fresh array                                  |
-    | `score`, `moves`  | int; the app's score and the moves that stand                                        |
+    | `action_mask`     | int8 `(780,)`, or `(781,)` with undo; a new array                                    |
+    | `score`, `moves`  | int; the app's score and the number of moves, without undone ones                    |
     | `illegal_action`  | bool                                                                                 |
     | `code`            | str; `""` for a game given as a board                                                |
     | `outcome`         | str; `""` while playing, then `"won"`, `"stuck"` or `"illegal"`                      |
     | `is_success`      | bool, won                                                                            |
 
-    A truncation is told by `truncated` alone, whether the environment or a `TimeLimit` around it decides it. With
-    `array_infos=True` everything can become a tensor: `code` and `outcome` are left out, and numbers are NumPy arrays
-    without dimensions (TorchRL, `gymnasium.wrappers.vector.NumpyToTorch`).
+    Only `truncated` reports a truncation, whether by the environment or by a `TimeLimit` around it. With
+    `array_infos=True` everything can become a tensor: `code` and `outcome` are left out, and numbers are
+    zero-dimensional NumPy arrays (for TorchRL, `gymnasium.wrappers.vector.NumpyToTorch`).
 
     ## Arguments
 
     | keyword | default | meaning |
     |---------------------|--------------|--------------------------------------------------------------------------------|
-    | `n_cells` | 4 | cells of the random games: 4, 2 or 1 (a code brings its own count) |
+    | `n_cells` | 4 | cells of the random games: 4, 2 or 1 (a code sets its own count) |
     | `deals` | `None` | None = random BK1 games; the name of a set; a `DealSet`; a list of codes |
-    | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping round; a seed restarts) |
+    | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping around; a seed restarts) |
     | `observation` | `"features"` | `"features"` or `"cards"` |
     | `reward` | `"score"` | a preset's name, a `Reward`, or a dict with its keys |
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
     | `allow_undo` | `False` | adds action 780; it reaches 100 moves back |
     | `prune` | `False` | the mask leaves out moves to equivalent positions; playing them stays legal |
     | `max_episode_steps` | 500 | actions before truncation; -1: no limit (and None: 500, as in `gym.make`) |
-    | `array_infos` | `False` | infos hold nothing but arrays, for tensors: see Information |
+    | `array_infos` | `False` | infos hold only arrays, for tensors: see Information |
     | `render_mode` | `None` | `"ansi"` (text), `"rgb_array"` (pictures), `"human"` (a window) |
     | `render_size` | `(960, 640)` | width and height of pictures and the window, in pixels |
 
-    The environment that `gym.make` builds has no limit inside: Gymnasium counts in a `TimeLimit` around it. (That one
-    sets `truncated` also where the last step allowed ends the game; the environment's own limit does not.)
+    The environment that `gym.make` builds has no limit of its own: Gymnasium wraps it in a `TimeLimit`. (That wrapper
+    also sets `truncated` if the last allowed step ends the game; the environment's own limit does not.)
 
     ## References
 
@@ -154,7 +155,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
       step, and `outcome` no longer tells a truncation.)
 
     Raises:
-        BoulangerError: a keyword has a value that it cannot have.
+        BoulangerError: a keyword has an invalid value.
 
     >>> env = BoulangerEnv()
     >>> observation, info = env.reset(options={"code": "BK1-C4-AAAAA24"})
@@ -215,17 +216,17 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands.
+        """A copy of the current game.
 
         Raises:
-            gymnasium.error.ResetNeeded: there is none yet.
+            gymnasium.error.ResetNeeded: there is no game yet.
         """
         with self._turn:
             self._check_reset()
             return self._live_game().copy()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, as MaskablePPO asks for them.
+        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, in the form that MaskablePPO expects.
 
         Raises:
             gymnasium.error.ResetNeeded: there is no game yet.
@@ -239,13 +240,13 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         """Start an episode.
 
         Args:
-            seed: starts the stream of random deals anew (and a sequence of deals from its first).
+            seed: restarts the stream of random deals (and a sequence of deals from its first).
             options: at most one of ``code`` (a game code), ``board`` (a text board, with this environment's
                 ``n_cells``) and ``game`` (a ``Game``, copied with its score and undo history).
 
         Raises:
-            BoulangerError: an unknown option, more than one, or a position in which nothing is left to play;
-                a malformed code or board raises its own subclass. The episode in play is unchanged.
+            BoulangerError: an unknown option, more than one option, or a position without a legal move;
+                a malformed code or board raises its own subclass. The episode in progress is unchanged.
         """
         with self._turn:
             return self._start(self._given_game(options), read_seed(seed))
@@ -261,7 +262,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._code = game.code
         else:
             stream, deal = self._deal(self._rows, self._stream, self._position, self._decks, self._scratch)
-            # Numba hands a uint64 back as an int; given that, it would compile the kernel again for int64.
+            # Numba returns a uint64 as an int; passed as such, it would compile the kernel again for int64.
             self._stream = np.uint64(stream)
             self._position += 1
             self._code = self._settings.source.code(int(deal))
@@ -279,10 +280,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         Raises:
             IllegalMoveError: the action is not an integer of the action space; or, with
                 ``illegal_action="raise"``, the rules forbid it. The game is unchanged.
-            gymnasium.error.ResetNeeded: no episode is being played.
+            gymnasium.error.ResetNeeded: no episode is in progress.
         """
         turn = self._turn
-        if not turn.lock.acquire(False):  # a third of what a "with" takes
+        if not turn.lock.acquire(False):  # a third of the cost of a "with"
             turn.refuse()
         try:
             return self._play(action)
@@ -319,11 +320,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         return observation, float(reward), terminated, truncated, info
 
     def render(self) -> Frame | None:
-        """The board as ``render_mode`` has it.
+        """Render the board in ``render_mode``.
 
         Returns:
-            ``"ansi"``: a text; ``"rgb_array"``: a fresh uint8 array ``(height, width, 3)``; ``"human"``: None, and the
-            window shows the game, as it does after each reset and step anyway; once its user has closed it, nothing
+            ``"ansi"``: text; ``"rgb_array"``: a new uint8 array ``(height, width, 3)``; ``"human"``: None, and the
+            window shows the game, as it does after each reset and step anyway; after the user has closed it, nothing
             happens. Without a mode: None, and a warning.
 
         Raises:
@@ -344,7 +345,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             return self._view.draw(self._live_game(), self._outcome)
 
     def __copy__(self) -> BoulangerEnv:
-        # Two environments on the same rows would play each other's games.
+        # Two environments on the same rows would change each other's games.
         return copy.deepcopy(self)
 
     def close(self) -> None:
@@ -359,7 +360,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         return game_of(self._rows, self._code)
 
     def _given_game(self, options: dict[str, Any] | None) -> Game | None:
-        """The game that reset's options ask for, checked before anything changes."""
+        """The game requested by the reset options, checked before anything changes."""
         if options is not None and not isinstance(options, Mapping):
             raise BoulangerError(
                 f"reset: options={shown(options)} is no dict: it takes one of {', '.join(RESET_OPTIONS)}"
@@ -416,11 +417,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
 
 def registered_env(n_cells: int = 4, **keywords: Any) -> BoulangerEnv:
-    """What ``gymnasium.make`` builds: no limit inside, since it puts its own ``TimeLimit`` around the environment."""
+    """The entry point of ``gymnasium.make``: without a limit, since it wraps the environment in a ``TimeLimit``."""
     return BoulangerEnv(n_cells, max_episode_steps=NO_LIMIT, **keywords)
 
 
-# Where gymnasium.make looks for the render modes of what it is about to build.
+# gymnasium.make looks here for the render modes.
 registered_env.metadata = BoulangerEnv.metadata  # type: ignore[attr-defined]
 
 _NOTHING = np.empty(0, np.uint8)
@@ -428,7 +429,7 @@ _NOTHING = np.empty(0, np.uint8)
 
 @kernel
 def _step(state: State, action: int, rules: Rules, mask: Array, features: Array) -> tuple[float, bool, int]:
-    """``step_game`` and, where asked for, the next ``"features"``, in one call."""
+    """``step_game`` and, if needed, the next ``"features"``, in one call."""
     result = step_game(state, action, rules, mask)
     if features.shape[0] > 0:
         write_features(state.board, features)

@@ -17,25 +17,25 @@ from boulanger_env.game.streams import uniform_below
 
 from .rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 
-# As infos tell it: a truncation, which a TimeLimit around the environment may decide, is told by truncated alone.
+# As reported in infos: only ``truncated`` reports a truncation, which may come from a TimeLimit around the environment.
 INFO_OUTCOMES = tuple(outcome if outcome != TRUNCATED else "" for outcome in ("", *OUTCOMES[1:]))
 
 CODE_LENGTH = 16
 CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
 
-# What an illegal action does. Raising is the single environment's own affair: the game does not change.
+# What an illegal action does. The kernel never raises: with RAISE it leaves the game as it is.
 PENALIZE, TERMINATE, RAISE = range(3)
 
 
 class Rules(NamedTuple):
-    """The settings that decide what an action brings, as the kernels take them (``Settings.rules``)."""
+    """The settings that determine the effects of an action, for the kernels (``Settings.rules``)."""
 
     rewards: Array
     """``Reward.table()``."""
     illegal_action: int
     """``PENALIZE``, ``TERMINATE`` or ``RAISE`` (which leaves the game as it is, like the first)."""
     allow_undo: int
-    """Whether there is an action 780. An int, since numba unpacks ints sooner than bools."""
+    """Whether there is an action 780. An int, since numba unpacks ints faster than bools."""
     prune: int
     """See ``legal_moves``."""
     most_steps: int
@@ -43,22 +43,22 @@ class Rules(NamedTuple):
 
 
 class Decks(NamedTuple):
-    """Where the next games come from, as the kernels take it (``Settings.decks``)."""
+    """Where the next games come from, for the kernels (``Settings.decks``)."""
 
     cards: Array
-    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random decks."""
+    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random deals."""
     cells: Array
     """uint8 ``(m,)``, the cells of each."""
     codes: Array
-    """uint32 ``(m, CODE_LENGTH)``, the code of each as its letters."""
+    """uint32 ``(m, CODE_LENGTH)``, the letters of each code."""
     n_cells: int
     """Cells of random games."""
     sequential: int
-    """Whether listed deals are taken in their order, wrapping round, instead of at random."""
+    """Whether listed deals are taken in order, wrapping around, instead of at random."""
 
 
 def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
-    """Texts ``(n,)`` of at most k letters as their letters ``(n, k)``, in the same memory: kernels read no texts."""
+    """Strings ``(n,)`` of at most k letters as letters ``(n, k)``, in the same memory: kernels cannot read strings."""
     return texts.view(np.uint32).reshape(len(texts), texts.itemsize // 4)
 
 
@@ -67,13 +67,13 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
     """Play one action and write the next mask.
 
     Args:
-        state: the game; changed in place.
+        state: the game; modified in place.
         action: 0..779, or 780 for undo.
-        rules: what it brings.
+        rules: the effects of actions.
         mask: int8 ``(780,)``, or ``(781,)`` with undo; overwritten. All ones once the episode has terminated.
 
     Returns:
-        The reward, whether the action was illegal, and the outcome (an ``O_`` number, a truncation aside).
+        The reward, whether the action was illegal, and the outcome (an ``O_`` number, never a truncation).
     """
     board, counters, history = state
     rewards = rules.rewards
@@ -113,7 +113,7 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
 
 @inlined_kernel
 def write_mask(board: Board, counters: Counters, rules: Rules, mask: Array) -> int:
-    """Write a position's own mask, undo included; returns the number of legal moves, undo not counted."""
+    """Write a position's mask, including undo; return the number of legal moves, not counting undo."""
     legal = legal_moves(board, mask, rules.prune)
     if rules.allow_undo:
         mask[N_ACTIONS] = counters[UNDO_LENGTH] > 0
@@ -127,7 +127,7 @@ def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Ar
     Args:
         state: overwritten.
         stream: uint64, the deal stream.
-        position: the next place in a sequence of decks.
+        position: the next index in a sequence of decks.
         decks: where the game comes from.
         scratch: uint8 ``(52,)``.
 

@@ -75,32 +75,32 @@ MOST_ENVS, MOST_THREADS = 1 << 24, 1024
 
 
 class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
-    """A batch of games of Jeu du Boulanger; each plays exactly as a ``BoulangerEnv`` with the same keywords does.
+    """A batch of games of Jeu du Boulanger; each plays exactly like a ``BoulangerEnv`` with the same keywords.
 
-    Rules, spaces, rewards and keywords are those of :class:`BoulangerEnv`, whose documentation they are in. The
-    whole step is one compiled call: moves, rewards, masks, observations, and the next deals too.
+    Rules, spaces, rewards and keywords are documented in :class:`BoulangerEnv`. The
+    whole step is one compiled call: moves, rewards, masks, observations, and the next deals.
 
-    **Seeds.** Sub-environment ``i`` of ``reset(seed=s)`` plays the games of a single environment seeded ``s + i``,
-    those after an autoreset included. In a sequence of deals it plays deals ``i``, ``i + n``, ``i + 2n``, ...
+    **Seeds.** Sub-environment ``i`` of ``reset(seed=s)`` plays the games of a single environment seeded with ``s + i``,
+    also after autoresets. In a sequence of deals it plays deals ``i``, ``i + n``, ``i + 2n``, ...
 
-    **Infos.** Each key of the single environment's info is an array with an entry a game, with a bool array under
-    ``"_" + key``, as Gymnasium has it, in which all entries count. ``action_mask`` is int8 ``(n, 780)``. Besides there
-    are ``episode_return`` (float64) and ``episode_length`` (int64, actions): 0 but on the last step of an episode. With
-    SAME_STEP, what belongs to episodes that ended is in ``final_info``, with the same keys and with masks that mark
-    them (its ``action_mask`` is read-only), and ``final_obs`` holds their last observations (an object array). With
-    NEXT_STEP the action sent to a game that has ended is ignored. ``array_infos=True`` leaves out the texts, ``code``
-    and ``outcome``.
+    **Infos.** Each key of the single environment's info is an array with one entry per game. As in Gymnasium, a bool
+    array under ``"_" + key`` marks the valid entries, here all of them. ``action_mask`` is int8 ``(n, 780)``.
+    Additional keys are ``episode_return`` (float64) and ``episode_length`` (int64, actions), which are 0 except on the
+    last step of an episode. With SAME_STEP, the infos of ended episodes are in ``final_info``, with the same keys and
+    with bool arrays that mark them (its ``action_mask`` is read-only), and ``final_obs`` holds their last observations
+    (an object array). With NEXT_STEP the action sent to a game that has ended is ignored. ``array_infos=True`` leaves
+    out the strings, ``code`` and ``outcome``.
 
     Args:
         num_envs: games in the batch, n.
         n_cells: and all other keywords down to ``render_size``: see :class:`BoulangerEnv`.
         autoreset_mode: a member of ``gymnasium.vector.AutoresetMode`` or its value.
-        num_threads: threads that share the games; it changes nothing in the results.
-        copy: hand out fresh arrays. False: observations, masks, rewards and infos are the same arrays at every
+        num_threads: threads that share the games; does not affect the results.
+        copy: return new arrays. False: observations, masks, rewards and infos are the same arrays at every
             step, overwritten by the next.
 
     Raises:
-        BoulangerError: a keyword has a value that it cannot have.
+        BoulangerError: a keyword has an invalid value.
 
     >>> envs = BoulangerVectorEnv(3, observation="cards")
     >>> observations, infos = envs.reset(seed=7)
@@ -208,7 +208,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
-            # make_vec hands over the registered one.
+            # make_vec passes the registered spec.
             limit = self._settings.limit
             spec = replace(spec, max_episode_steps=None if limit == NO_LIMIT else limit)
         self._spec = spec
@@ -225,12 +225,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
         Args:
             seed: an int (sub-environment i takes ``seed + i``) or one per sub-environment, None to leave its
-                stream of deals as it is.
-            options: ``codes``, one game code per sub-environment; ``reset_mask``, bool ``(n,)``: only those
-                marked start anew, and what is returned for the others is their current state.
+                deal stream as it is.
+            options: ``codes``, one game code per sub-environment; ``reset_mask``, bool ``(n,)``: only the
+                marked ones are reset, and the current state of the others is returned.
 
         Raises:
-            BoulangerError: an unknown option, or a seed, code or mask that does not fit. Nothing is changed.
+            BoulangerError: an unknown option, or an invalid seed, code or mask. Nothing is changed.
         """
         chosen, games = read_reset_options(options, self.num_envs)
         seeds = read_seeds(seed, self.num_envs)
@@ -280,7 +280,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_ended))
 
     def _play(self, actions: Any) -> tuple[Outputs, int]:
-        """A step: what it wrote, and how many games ended."""
+        """Make a step; return its outputs and the number of games that ended."""
         with self._turn:
             return self._step_all(actions)
 
@@ -299,7 +299,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return outputs, n_ended
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(n, 780)``, or ``(n, 781)`` with undo, fresh: the legal actions of every game.
+        """A new bool array ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game.
 
         Raises:
             gymnasium.error.ResetNeeded: there are no games yet.
@@ -311,7 +311,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return mask
 
     def game(self, i: int) -> Game:
-        """A copy of sub-environment ``i``'s game as it stands.
+        """A copy of sub-environment ``i``'s current game.
 
         Raises:
             BoulangerError: there is no such sub-environment.
@@ -326,10 +326,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             return self._live_game(i).copy()
 
     def render(self) -> tuple[Frame, ...] | None:
-        """Every game as ``render_mode`` has it, one after the other, as Gymnasium's wrappers want them.
+        """Render every game in ``render_mode``, as a tuple, as Gymnasium's wrappers expect.
 
         Returns:
-            ``"ansi"``: texts; ``"rgb_array"``: fresh uint8 arrays ``(height, width, 3)``, each of ``render_size``;
+            ``"ansi"``: strings; ``"rgb_array"``: new uint8 arrays ``(height, width, 3)``, each of size ``render_size``;
             ``"human"``: None, and the window shows :meth:`render_together`, as it does after each reset and step.
             Without a mode: None, and a warning.
 
@@ -352,10 +352,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def render_together(self) -> NDArray[np.uint8]:
         """The games side by side in one picture, in any ``render_mode``.
 
-        Games get smaller to find room together; in a picture of the default size nine do. Of more, the first are shown.
+        Games are scaled down to fit; a picture of the default size has room for nine. If there are more, only the
+        first are shown.
 
         Returns:
-            A fresh uint8 array ``(height, width, 3)``, of ``render_size`` as a whole.
+            A new uint8 array ``(height, width, 3)`` of size ``render_size``.
 
         Raises:
             gymnasium.error.ResetNeeded: there are no games to draw yet.
@@ -366,7 +367,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads and close the window."""
-        # Some releases of Gymnasium close what was never finished being made.
+        # Some Gymnasium releases close environments whose construction failed.
         view: View | None = getattr(self, "_view", None)
         if view is not None:
             view.close()
@@ -378,14 +379,14 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         if not self._is_reset:
             raise ResetNeeded("call reset() first: there are no games yet")
 
-    # -- reading what is given --------------------------------------------------------------------------------
+    # -- checking input ---------------------------------------------------------------------------------------
 
     def _over(self) -> NDArray[np.bool_]:
-        """Which games have ended and are not dealt anew."""
+        """Which games have ended and have not been reset."""
         return np.asarray(self._games.episodes[:, E_OUTCOME] != O_RUNNING)
 
     def _read_actions(self, actions: Any) -> NDArray[np.int64]:
-        """Checked actions; those of games that have ended count for nothing and may be any integers."""
+        """Checked actions; those of games that have ended are ignored and may be any integers."""
         array = as_array("actions", actions, IllegalMoveError)
         count = self._settings.n_actions
         plain = array.dtype is _INT64 and array.shape == (self.num_envs,) and array.flags.carray
@@ -402,11 +403,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 f"action {array[wrong[0]]} of sub-environment {wrong[0]} does not exist: "
                 f"actions are numbered 0 to {count - 1}"
             )
-        # Else the kernels would be compiled anew.
+        # Otherwise the kernels would be compiled again.
         return self._refuse_illegal(array if plain else np.array(array, np.int64, order="C"))
 
     def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The actions, if none of them has to be refused."""
+        """The actions, unless one of them is illegal and must raise."""
         if self._raises:
             i = int(first_illegal(self._games, array))
             if i >= 0:
@@ -419,14 +420,14 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     @property
     def _codes(self) -> NDArray[np.str_]:
-        """The codes of the games ``(n,)``, in the memory that the kernels write to."""
+        """The codes of the games ``(n,)``, a view of the memory that the kernels write to."""
         codes: NDArray[np.str_] = self._games.codes.view(CODE_DTYPE)[:, 0]
         return codes
 
     # -- inside -----------------------------------------------------------------------------------------------
 
     def _run(self, actions: NDArray[np.int64], outputs: Outputs) -> int:
-        """One compiled call in each thread; how many games ended."""
+        """Make one compiled call in each thread; return the number of games that ended."""
 
         def run(shared: NDArray[np.int64], thread: int) -> None:
             self._step_batch(
@@ -451,7 +452,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self._games.returns[i] = 0.0
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
-        """Observation and infos after a reset, of those games too that it left as they were."""
+        """Observation and infos of all games after a reset, including those that were not reset."""
         outputs = self._outputs.take()
         frames, events = outputs.frames, outputs.events
         outcomes = self._games.episodes[:, E_OUTCOME]
@@ -474,7 +475,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return game_of(State(games.boards[i], games.counters[i], games.history[i]), code)
 
     def _shown(self, i: int) -> tuple[Game, str | None]:
-        """A game and how it ended, which is known until it is dealt anew."""
+        """A game and its outcome, which is known until the next reset."""
         return self._live_game(i), OUTCOMES[self._games.episodes[i, E_OUTCOME]]
 
     def __copy__(self) -> BoulangerVectorEnv:

@@ -32,14 +32,14 @@ class Worker:
         self.thread = Thread(target=_serve, args=(self,), daemon=True)
 
     def offer(self, task: Callable[[], Any]) -> None:
-        """Have the thread run a task when it is free, unless it is offered another before."""
+        """Let the thread run a task when it is free, unless another is offered first."""
         asleep = self.task is None
         self.task = task
         if asleep:
             self.bell.put(None)
 
     def dismiss(self) -> None:
-        """Have the thread end when it is free."""
+        """Let the thread end when it is free."""
         self.task = None
         self.bell.put(None)
 
@@ -51,13 +51,13 @@ def _serve(worker: Worker) -> None:
         if task is None:
             return
         task()
-        del task  # what it holds must not outlive the call
+        del task  # its references must not outlive the call
 
 
 @contextmanager
 def _signals_later() -> Iterator[None]:
-    """Keep signals back that Python acts on: an exception in ``Thread.start`` breaks Python's account of threads."""
-    if not hasattr(signal, "pthread_sigmask"):  # not a Unix
+    """Block signals that Python handles: an exception in ``Thread.start`` breaks Python's record of threads."""
+    if not hasattr(signal, "pthread_sigmask"):  # not Unix
         yield
         return
     acted_on = [number for number in signal.valid_signals() if callable(signal.getsignal(number))]
@@ -73,7 +73,7 @@ class Workers:
     """Threads that share the games of a step, see ``sharing.py``.
 
     Args:
-        num_threads: how many, with the calling one. Interpreted kernels run in that one alone.
+        num_threads: how many, including the calling one. Interpreted kernels run only in the calling thread.
     """
 
     def __init__(self, num_threads: int) -> None:
@@ -82,9 +82,9 @@ class Workers:
         self._workers: list[Worker] = []
 
     def run(self, step: Step, n: int) -> Counters:
-        """Have ``step(counters, thread)`` done in every thread that is free, until all ``n`` games are done.
+        """Run ``step(counters, thread)`` in every free thread, until all ``n`` games are done.
 
-        A step that raises in another thread than the caller's ends that thread; the others do its work from then on.
+        A step that raises in a thread other than the caller's ends that thread; the others take over its work.
 
         Returns:
             The counters.
@@ -94,7 +94,7 @@ class Workers:
             step(counters, 0)
             return counters
         if self._process != os.getpid():
-            # Threads do not survive a fork: each process has its own.
+            # Threads do not survive a fork, so each process starts its own.
             self._process, self._workers = os.getpid(), []
         try:
             if len(self._workers) < self._others:
@@ -113,18 +113,18 @@ class Workers:
     def _start(self) -> None:
         with _signals_later():
             while len(self._workers) < self._others:
-                # Known before it starts, so that it can be ended whatever happens then.
+                # Registered before it starts, so that it can always be ended.
                 self._workers.append(Worker())
                 self._workers[-1].thread.start()
 
     def stop(self) -> None:
         """End the threads; a later ``run`` starts new ones."""
         for worker in self._dismiss():
-            if worker.thread.is_alive():  # it may not have come to start
+            if worker.thread.is_alive():  # it may never have started
                 worker.thread.join()
 
     def _dismiss(self) -> list[Worker]:
-        """Tell the threads to end, and forget each once it has been told."""
+        """Signal the threads to end, and forget each one signalled."""
         dismissed = []
         while self._workers and self._process == os.getpid():
             self._workers[-1].dismiss()

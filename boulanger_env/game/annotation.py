@@ -10,8 +10,8 @@ class Annotation(NamedTuple):
 
     Attributes:
         choices: the likeliest actions with their probabilities, likeliest first.
-        value: how good the position seemed to it, on a scale of its own (``value_unit`` of ``episode`` names it).
-        note: anything else.
+        value: how good the position seemed to it, on its own scale (named by ``value_unit`` of ``episode``).
+        note: any text.
     """
 
     choices: tuple[tuple[int, float], ...] = ()

@@ -15,11 +15,11 @@ N_SYMBOLS = 7
 FIRST = 0
 LAST = 2**35 - 1
 
-# Every operand beside a uint64 is one too: mixed with a signed number it would become a float.
+# Every operand of a uint64 is a uint64 too: mixed with a signed number it would become a float.
 _ONE = np.uint64(1)
 _MASK_35 = np.uint64(LAST)
 
-# Largest output that a draw below m accepts: the last one before 2**64 - 2**64 % m.
+# Largest output that a draw below m accepts: 2**64 - 2**64 % m - 1.
 _LIMITS = np.array([0] + [2**64 - 2**64 % m - 1 for m in range(1, 53)], dtype=np.uint64)
 
 
@@ -34,7 +34,7 @@ _LETTERS = np.array([ord(symbol) for symbol in SYMBOLS], np.uint32)
 _FIRST_SHIFT = 5 * (N_SYMBOLS - 1)
 
 RESERVED_PREFIXES = ("TST", "VAL")
-"""First three symbols of the codes that random draws leave out: they are kept for evaluation."""
+"""First three symbols of the codes that random draws leave out: they are reserved for evaluation."""
 
 _TST, _VAL = (_base32(prefix) for prefix in RESERVED_PREFIXES)
 _PREFIX_SHIFT = 5 * (N_SYMBOLS - len(RESERVED_PREFIXES[0]))
@@ -42,7 +42,7 @@ _PREFIX_SHIFT = 5 * (N_SYMBOLS - len(RESERVED_PREFIXES[0]))
 
 @inlined_kernel
 def draw_bk1_number(state: Any) -> tuple[Any, Any]:
-    """The number of a random BK1 game: uniform over 35 bits, less the codes reserved for evaluation.
+    """The number of a random BK1 game: uniform over 35 bits, without the codes reserved for evaluation.
 
     Args:
         state: uint64, the deal stream.
@@ -51,7 +51,7 @@ def draw_bk1_number(state: Any) -> tuple[Any, Any]:
         The next state (uint64) and the number (int64).
     """
     while True:
-        # 2**35 divides 2**64: no output is turned down, and the remainder is the low bits.
+        # 2**35 divides 2**64: no output is rejected, and the remainder is the low bits.
         state, output = splitmix64_next(state)
         number = np.int64(output & _MASK_35)
         prefix = number >> _PREFIX_SHIFT
@@ -61,7 +61,7 @@ def draw_bk1_number(state: Any) -> tuple[Any, Any]:
 
 @inlined_kernel
 def deal_bk1(number: Any, deck_out: NDArray[Any]) -> None:
-    """Write the deck of a BK1 deal, in the order in which it is dealt.
+    """Write the deck of a BK1 deal, in dealing order.
 
     Args:
         number: the deal, 0 .. 2**35 - 1; not checked.

@@ -23,18 +23,18 @@ from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
 ROOMS = ("game", "envs", "solver", "agents")
-"""The folders of the package whose sources kernels are made of: a change in any of them compiles all again."""
+"""The package's folders that contain kernels: a change in any of them recompiles everything."""
 
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT")
-"""What may be set in the environment, of all that makes other code of the same source."""
+"""numba's environment options that change the code generated from the same source."""
 
 _DIGEST = hashlib.sha256
-_SHORT = 16  # hexadecimal digits of a digest in a file's name
+_SHORT = 16  # hexadecimal digits of a digest in a file name
 _OF_A_STAMP = re.compile(rf"-([0-9a-f]{{{_SHORT}}})-[0-9a-f]{{{_SHORT}}}\.nbc(\.[0-9a-f]+\.tmp)?$")
 
 
 def stamp() -> str:
-    """A digest of the sources that kernels are made of, as they are on disk now."""
+    """A digest of the kernels' sources as they are on disk now."""
     package = Path(__file__).parents[1]
     digest = _DIGEST()
     for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
@@ -64,7 +64,7 @@ class KernelCache(FunctionCache):
             raise ImportError(f"{py_func.__module__} has a kernel: add its folder to ROOMS in {__name__}")
         super().__init__(py_func)
         self._folder = Path(self.cache_path)
-        # A kernel from outside the package, as users write them, changes with its own file too.
+        # A user's kernel, from outside the package, also depends on its own file.
         self._own_file = None if package == "boulanger_env" else self._impl.locator.get_source_stamp()
 
     def _path(self, key: Any) -> Path:
@@ -117,14 +117,14 @@ class KernelCache(FunctionCache):
             )
 
     def flush(self) -> None:
-        """Forget what is kept of this kernel."""
+        """Delete this kernel's cache."""
         for path in self._folder.glob(f"{self._impl.filename_base}-*.nbc"):
             path.unlink(missing_ok=True)
 
 
 @lru_cache(None)
 def _remove_old(folder: Path, current: str) -> None:
-    """Remove what was made from sources that are no more, once in each folder."""
+    """Remove caches of outdated sources, once per folder."""
     for path in folder.iterdir():
         match = _OF_A_STAMP.search(path.name)
         if match and match[1] != current:
@@ -135,7 +135,7 @@ _warned = False
 
 
 def _warn(problem: str) -> None:
-    """Say what is wrong once in each process: one full disk fails for every kernel."""
+    """Warn once per process: a full disk fails for every kernel."""
     global _warned
     if not _warned:
         _warned = True

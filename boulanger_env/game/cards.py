@@ -62,7 +62,7 @@ def parse_card(text: str) -> int:
     """Card id of a name in any case, the ten as ``T`` or ``10``.
 
     Raises:
-        InvalidBoardError: the text names no card.
+        InvalidBoardError: the text does not name a card.
 
     >>> parse_card("10s"), parse_card("TS"), parse_card("kc")
     (10, 10, 52)
@@ -71,7 +71,7 @@ def parse_card(text: str) -> int:
     if name.startswith("10"):
         name = "T" + name[2:]
     card = _IDS.get(name)
-    # Some letters outside ASCII turn into A-Z in upper case.
+    # Some non-ASCII letters become A-Z in upper case.
     if card is None or not text.isascii():
         raise InvalidBoardError(
             f"{text[:40]!r} is not a card: write a rank of {RANKS} (or 10) and a suit of {SUITS}, such as TD"

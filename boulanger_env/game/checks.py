@@ -18,7 +18,7 @@ MOST = 2**63 - 1
 
 
 def is_whole(value: Any, least: float = -inf, most: float = inf) -> TypeGuard[int]:
-    """Whether a value is a whole number within bounds, Python's or NumPy's; a bool is none."""
+    """Whether a value is a whole number within bounds, Python's or NumPy's; a bool is not."""
     is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return is_number and bool(least <= value <= most)
 
@@ -39,17 +39,17 @@ def whole_number(name: str, value: Any, least: int = 1, most: int = MOST) -> int
 
 
 def is_list(value: Any) -> bool:
-    """Whether a value is a list of something, in any form: not a text, not a single number."""
+    """Whether a value is a list of any kind: not a string, not a single number."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def as_array(name: str, values: Any, error: type[BoulangerError] = BoulangerError) -> NDArray[Any]:
-    """What a caller gives for an array, as a plain one.
+    """A caller's value as a plain array.
 
     Raises:
-        BoulangerError: (or its subclass ``error``) it does not make one.
+        BoulangerError: (or its subclass ``error``) it cannot be converted.
     """
     try:
         return np.asarray(values)
@@ -63,11 +63,11 @@ def whole_bytes(
     error: type[BoulangerError] = BoulangerError,
     right: str = "a whole number from 0 to 255",
 ) -> NDArray[np.uint8]:
-    """Whole numbers from 0 to 255 as uint8, in an array of any shape; one of that type is not copied.
+    """Whole numbers from 0 to 255 as uint8, in an array of any shape; a uint8 array is not copied.
 
     Raises:
-        BoulangerError: (or its subclass ``error``) one of them is another number, or is not a number. The message says
-            that it is not what is ``right``.
+        BoulangerError: (or its subclass ``error``) an entry is out of range or not a number. The message says that it
+            is not what is ``right``.
     """
     given = as_array(name, values, error)
     if given.dtype == np.uint8:
@@ -83,12 +83,12 @@ def whole_bytes(
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """An array, or a copy of it, in the one form that kernels are compiled for: writable and in C's order."""
+    """An array, copied if necessary, in the form that kernels are compiled for: writable and in C order."""
     return array if array.flags.carray else array.copy()
 
 
 def shown(value: object) -> str:
-    """A value as an error message shows it: on one line, cut where it is long."""
+    """A value as error messages show it: on one line, shortened if it is long."""
     try:
         text = " ".join(str(value if isinstance(value, Exception) else repr(value)).split())
     except Exception:  # an int of too many digits, or an object's own repr

@@ -24,24 +24,24 @@ _CELLS = {f"C{n}": n for n in CELL_COUNTS}
 
 
 class Scheme(NamedTuple):
-    """One way of numbering deals. Its kernels check nothing."""
+    """A numbering of deals. Its kernels do not check their arguments."""
 
     first: int
     """The lowest deal number."""
     last: int
     """The highest deal number."""
     deal_part: str
-    """What the deal part of a code must be, for error messages."""
+    """What the deal part of a code must look like, for error messages."""
     parse: Callable[[str], int | None]
     """Number of the deal part of a code (upper case, ASCII), None if it is not one."""
     format: Callable[[int], str]
     """The deal part of a number's code."""
     write: Callable[[Any, NDArray[Any], Any], None]
-    """Compiled: write the same as UCS-4 letters into a uint32 array of zeros, from a place on."""
+    """Compiled: write the deal part as UCS-4 letters into a uint32 array of zeros, from an index on."""
     deal: Callable[[Any, NDArray[Any]], None]
-    """Compiled: write the 52 card ids of a number's deck, first dealt first, into an array."""
+    """Compiled: write the 52 card ids of a number's deck into an array, in dealing order."""
     draw: Callable[[Any], tuple[Any, Any]]
-    """Compiled: the number of a random deal from a stream's state (``streams.py``), after its next state."""
+    """Compiled: from a stream's state (``streams.py``), its next state and the number of a random deal."""
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -66,12 +66,12 @@ SCHEMES: dict[str, Scheme] = {
         draw=microsoft.draw_microsoft_number,
     ),
 }
-"""Every scheme by the name that its codes begin with. Another scheme is another row."""
+"""The schemes by the name that their codes begin with. To add a scheme, add a row."""
 
 RANDOM = "BK1"
 """The scheme of an environment's random games."""
 
-# A kernel takes its functions from here, where it is compiled: it cannot look them up in a table.
+# Kernels use these functions: compiled code cannot look them up in a table.
 draw_random, deal_random, _write_random = SCHEMES[RANDOM].draw, SCHEMES[RANDOM].deal, SCHEMES[RANDOM].write
 _HEADS = np.array(
     [[ord(letter) for letter in f"{RANDOM}-C{n}-"] for n in range(max(CELL_COUNTS) + 1)], np.uint32
@@ -80,7 +80,7 @@ _HEADS = np.array(
 
 @inlined_kernel
 def write_random_code(number: Any, n_cells: Any, out: NDArray[Any]) -> None:
-    """Write the code of a random game as UCS-4 letters into a uint32 array, zeros after it; nothing is checked."""
+    """Write the code of a random game as UCS-4 letters into a uint32 array, zeros after it; unchecked."""
     out[:] = 0
     for i in range(_HEADS.shape[1]):
         out[i] = _HEADS[n_cells, i]
@@ -88,7 +88,7 @@ def write_random_code(number: Any, n_cells: Any, out: NDArray[Any]) -> None:
 
 
 class GameCode(NamedTuple):
-    """A game code taken apart. ``str()`` writes it in its one canonical form."""
+    """A parsed game code. ``str()`` gives its canonical form."""
 
     scheme: str
     n_cells: int
@@ -112,7 +112,7 @@ def parse_code(text: str) -> GameCode:
     if not isinstance(text, str):
         raise InvalidCodeError(f"{shown(text)} is not a game code: a code is a text such as {EXAMPLE}")
     code = f"game code {shown(text)}"
-    # Before upper(), which would turn some other letters into A-Z.
+    # Before upper(), which would turn some non-ASCII letters into A-Z.
     if not text.isascii():
         raise InvalidCodeError(f"{code} has characters outside ASCII; right would be {EXAMPLE}")
     if not text.strip():
@@ -149,7 +149,7 @@ def format_code(scheme: str, n_cells: int, number: int) -> str:
         number: the deal, within the scheme's range.
 
     Raises:
-        InvalidCodeError: one of them is not possible.
+        InvalidCodeError: one of them is invalid.
 
     >>> format_code("BK1", 4, 860)
     'BK1-C4-AAAAA24'
@@ -171,7 +171,7 @@ def format_code(scheme: str, n_cells: int, number: int) -> str:
 
 
 def code_range(first: str, count: int) -> tuple[str, ...]:
-    """The codes of ``count`` deals that follow each other, from ``first`` on.
+    """The codes of ``count`` consecutive deals, starting from ``first``.
 
     Raises:
         InvalidCodeError: ``first`` is not a code, or the scheme ends before ``count`` deals.
@@ -191,7 +191,7 @@ def deal_code(text: str) -> tuple[str, int, tuple[int, ...]]:
     """Deal a game code.
 
     Returns:
-        The canonical code, the number of cells and the 52 card ids, first dealt first.
+        The canonical code, the number of cells and the 52 card ids, in dealing order.
 
     Raises:
         InvalidCodeError: the text is not a game code.

@@ -15,14 +15,14 @@ class InvalidCodeError(BoulangerError):
 
 
 class InvalidBoardError(BoulangerError):
-    """A board that is not a position of the game: cards missing or doubled, or a shape that cannot be."""
+    """A board that is not a position of the game: missing or duplicate cards, or an impossible shape."""
 
 
 class IllegalMoveError(BoulangerError):
-    """A move that the rules forbid in this position, or a text or number that names no move."""
+    """A move that the rules forbid in this position, or a text or number that does not name a move."""
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """The end of a message about an unknown word: which of the choices is near it, or nothing."""
+    """The end of a message about an unknown word: the closest choice, or nothing."""
     near = get_close_matches(word[:100], list(choices), 1, cutoff=0.7)
     return f" (did you mean {near[0]!r}?)" if near else ""

@@ -48,8 +48,8 @@ from .validity import check_state, complete_rows
 class Game:
     """A game in play: its cards, score and undo history.
 
-    Games come from :meth:`from_code`, :meth:`from_text`, :meth:`from_columns` or :meth:`from_deck`. Two games are
-    equal when the same cards lie in the same places with as many cells; score, history and code do not count.
+    Create games with :meth:`from_code`, :meth:`from_text`, :meth:`from_columns` or :meth:`from_deck`. Two games are
+    equal if they have the same cards in the same places and as many cells; score, history and code are ignored.
 
     >>> game = Game.from_code("MS-C4-1")
     >>> game.push(Move.parse("6f"))
@@ -60,7 +60,7 @@ class Game:
     """
 
     __slots__ = ("_board", "_code", "_counters", "_history", "_turn")
-    # A mutable object: position_key() is what sets and dicts can hold.
+    # Mutable, so not hashable: use position_key() in sets and dicts.
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
@@ -84,19 +84,19 @@ class Game:
 
     @classmethod
     def _wrap(cls, board: Board, counters: Counters, history: History, code: str | None = None) -> Game:
-        """The same of rows that are known to be a game's."""
+        """The same for rows that are known to be valid."""
         game = cls.__new__(cls)
         game._set(board, counters, history, code)
         return game
 
-    # -- where games come from --------------------------------------------------------------------------------
+    # -- creating games ---------------------------------------------------------------------------------------
 
     @classmethod
     def from_code(cls, code: str) -> Game:
         """Deal the game with a code such as ``BK1-C4-AAAAA24`` or ``MS-C4-617``.
 
         Raises:
-            InvalidCodeError: the text is no code, or its number is outside the scheme's range.
+            InvalidCodeError: the text is not a code, or its number is outside the scheme's range.
         """
         canonical, n_cells, deck = deal_code(code)
         board, counters, history = new_state()
@@ -132,7 +132,7 @@ class Game:
         """A game from 8 columns of card ids (last card on top), cells (0 = empty) and foundation ranks.
 
         Raises:
-            InvalidBoardError: it is no position of the game; the message says why.
+            InvalidBoardError: it is not a position of the game; the message says why.
         """
         text.check_n_cells(n_cells)
         if not is_list(columns) or len(columns) != N_COLUMNS:
@@ -144,7 +144,7 @@ class Game:
             raise InvalidBoardError(f"{len(held)} cells are given, but this game has {n_cells}")
         if len(home) != N_SUITS:
             raise InvalidBoardError(f"{len(home)} foundations given: a board has 4, in the order {SUITS}")
-        # What a row has no place for, or would read as no card and no cell.
+        # Values that do not fit into a row, or that a row uses for "no card" or "no cell".
         if NO_CELL in held or any(NO_CARD in column or len(column) > MAX_HEIGHT for column in tableau):
             raise InvalidBoardError(text.why_no_position(tableau, held, home))
         board, counters, history = new_state()
@@ -159,15 +159,16 @@ class Game:
 
     @classmethod
     def from_text(cls, board: str, n_cells: int = 4) -> Game:
-        """Read a text board, as ``print(game)`` and FreeCell solvers (fc-solve, PySolFC) write it.
+        """Read a text board in the format of ``print(game)`` and FreeCell programs (fc-solve, PySolFC).
 
         Optional ``Foundations:`` (``Foundation:``, ``Founds:``, ``Found:``, ``Decks:``, ``Deck:``) and ``Freecells:``
         (``Freecell:``, ``FC:``) lines, then one line per column, last card on top. An empty cell is ``-`` or ``*``, an
-        empty column ``:``, or a blank line before another column where only that makes it 8 columns. Lines that
-        start with ``#`` are skipped.
+        empty column ``:``, or a blank line before another column if that is needed to make 8 columns. Lines that
+        start with ``#`` are ignored.
 
         Raises:
-            InvalidBoardError: a line that cannot be read (named by its number), or no position of the game.
+            InvalidBoardError: a line cannot be read (the message gives its number), or it is not a position of the
+                game.
         """
         columns, cells, foundations = text.read_board(board, n_cells)
         return cls.from_columns(columns, cells, foundations, n_cells)
@@ -177,7 +178,7 @@ class Game:
         with self._turn:
             return self._wrap(self._board.copy(), self._counters.copy(), self._history.copy(), self.code)
 
-    # -- what lies where --------------------------------------------------------------------------------------
+    # -- the position -----------------------------------------------------------------------------------------
 
     @property
     def code(self) -> str | None:
@@ -241,13 +242,13 @@ class Game:
 
     @property
     def outcome(self) -> str | None:
-        """``"won"``, ``"stuck"``, or None while the game can go on."""
+        """``"won"``, ``"stuck"``, or None while the game is in progress."""
         if self.is_won:
             return WON
         return None if self.legal_mask().any() else STUCK
 
     def legal_mask(self, prune: bool = False) -> NDArray[np.int8]:
-        """Fresh int8 array ``(780,)``, 1 for each legal action.
+        """A new int8 array ``(780,)``, 1 for each legal action.
 
         Args:
             prune: leave out moves that lead to an equivalent position: all but the leftmost empty column as a
@@ -288,7 +289,7 @@ class Game:
             kernels.push(self._board, self._counters, self._history, action)
 
     def undo(self) -> Move:
-        """Take back the last move with its points, up to 100 in a row; returns it.
+        """Take back the last move with its points, up to 100 in a row, and return it.
 
         Raises:
             IllegalMoveError: there is nothing to take back.
@@ -345,10 +346,10 @@ class Game:
     # -- notation ---------------------------------------------------------------------------------------------
 
     def notation(self, move: Move) -> str:
-        """Standard notation of a legal move here: ``6b`` names the cell that will be filled.
+        """Standard notation of a legal move: ``6b`` names the cell that will be filled.
 
-        A single card that goes to an empty column while a longer run could go is written ``12v1``, so that
-        :meth:`parse_move` reads every text back to its move.
+        A single card that goes to an empty column where a longer run could go is written ``12v1``, so that
+        :meth:`parse_move` reads every text back as the same move.
 
         Raises:
             IllegalMoveError: the move is not legal here.
@@ -363,10 +364,10 @@ class Game:
         return written if self.parse_move(written) == move else f"{written}v{move.size:x}"
 
     def parse_move(self, notation: str) -> Move:
-        """Read a move in notation on this board; whether it is legal is for :meth:`push` to say.
+        """Read a move in notation on this board; :meth:`push` checks whether it is legal.
 
-        Without a written size, a move between columns takes what the board implies: onto an occupied column
-        the cards that fit on its top, into an empty column the largest group that may go.
+        Without a size, a move between columns takes what the board implies: onto an occupied column
+        the cards that fit, to an empty column the largest group that may go.
 
         Raises:
             IllegalMoveError: the text is not a move in notation, or it names a cell that this game does not have.
@@ -387,7 +388,7 @@ class Game:
         return move._replace(size=sizes[-1]) if sizes else move
 
     def _explain(self, move: Move, reason: int) -> str:
-        """The words for a refused move."""
+        """The message for an illegal move."""
         source, destination, size = move
         column, target = source + 1, destination + 1
         cell = "abcd"[source - FIRST_CELL] if source >= FIRST_CELL else ""
@@ -450,12 +451,12 @@ class Game:
     def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
         board, counters, history, code = state
         check_state(board, counters, history)
-        # What copy.copy hands over here are the original's own rows.
+        # copy.copy passes the original's own rows here.
         self._set(board.copy(), counters.copy(), history.copy(), self._canonical(code))
 
 
 def _as_move(move: Any) -> Move:
-    """A ``Move`` from one, or from a tuple like one.
+    """A ``Move`` from a ``Move`` or an equivalent tuple.
 
     Raises:
         IllegalMoveError: it is neither.

@@ -1,7 +1,7 @@
-"""A game's own rows, for the rest of this package; users have no use for them, and they may change without notice.
+"""A game's rows, for use within this package only; they may change without notice.
 
-Nothing outside this folder reaches into a ``Game`` in another way. The rows are not copied: what a kernel does to them
-is done to the game.
+Code outside this folder accesses a ``Game``'s internals only through this module. The rows are not copied: a kernel
+that modifies them modifies the game.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ def rows_of(game: Game) -> State:
 
 
 def game_of(rows: State, code: str | None = None) -> Game:
-    """A game on these rows, which are known to be a game's: they are not checked."""
+    """A game on these rows, which must be valid: they are not checked."""
     return Game._wrap(*rows, code)

@@ -131,7 +131,7 @@ def cards_home(board: Board) -> int:
 
 @inlined_kernel
 def next_home(board: Board, suit: int) -> int:
-    """The card that a suit's foundation waits for, 255 when it is complete."""
+    """The next card on a suit's foundation, 255 if it is complete."""
     rank = i64(board[FOUNDATIONS + suit])
     return suit * N_RANKS + rank + 1 if rank < N_RANKS else NO_PARENT
 
@@ -139,13 +139,13 @@ def next_home(board: Board, suit: int) -> int:
 @inlined_kernel
 def goes_home(board: Board, card: int) -> bool:
     """Whether ``card`` is the next of its suit on its foundation."""
-    place = np.uint64(card)  # an index that cannot be negative needs no check
+    place = np.uint64(card)  # an unsigned index needs no check for negative values
     return bool(board[FOUNDATIONS + i64(SUIT[place])] + 1 == RANK[place])
 
 
 @inlined_kernel
 def run_length(board: Board, column: int) -> int:
-    """Cards in the ordered run at the top of a column, 0 when it is empty."""
+    """Length of the ordered run at the top of a column, 0 if it is empty."""
     return i64(board[RUNS + column])
 
 
@@ -160,25 +160,25 @@ def parent_column(board: Board, card: int) -> int:
 
 
 # -- which moves are legal ------------------------------------------------------------------------------------
-# Eight top cards are one 64-bit word, so that one comparison serves eight columns, and cards are bits of a set: few
-# branches to guess wrong.
+# The eight top cards are one 64-bit word, so that one comparison serves eight columns, and sets of cards are bits: few
+# branches to mispredict.
 
 
 @inlined_kernel
 def as_set(card: int) -> Any:
-    """The set of one card, a uint64 with one bit; that of ``NO_PARENT`` is none that a card could be in."""
+    """The set of one card, a uint64 with one bit; the bit of ``NO_PARENT`` is in no set of cards."""
     return _ONE << (np.uint64(card) & _LAST_BIT)
 
 
 @inlined_kernel
 def is_in(card: int, cards: Any) -> Any:
-    """1 if a set of cards holds ``card``, else 0; uint64."""
+    """1 if a set of cards contains ``card``, else 0; uint64."""
     return (cards >> (np.uint64(card) & _LAST_BIT)) & _ONE
 
 
 @inlined_kernel
 def set_of_tops(board: Board) -> Any:
-    """The set of the top cards; of an empty column ``NO_CARD``, which is no card's parent and never goes home."""
+    """The set of the top cards; an empty column gives ``NO_CARD``, which is not a parent and never goes home."""
     cards = np.uint64(0)
     for column in range(N_COLUMNS):
         cards |= as_set(i64(board[TOPS + column]))
@@ -187,7 +187,7 @@ def set_of_tops(board: Board) -> Any:
 
 @inlined_kernel
 def set_of_next_home(board: Board) -> Any:
-    """The set of the cards that the foundations wait for."""
+    """The set of the next cards on the foundations."""
     cards = np.uint64(0)
     for suit in range(N_SUITS):
         cards |= as_set(next_home(board, suit))
@@ -207,14 +207,14 @@ def top_cards(board: Board) -> Any:
 def bytes_equal(word: Any, byte: int) -> Any:
     """1 in each byte of a uint64 that equals ``byte``, 0 in the others."""
     differs = word ^ (np.uint64(byte) * EACH_BYTE)
-    # The highest bit of each byte, set where any bit of the byte is; no carry crosses into the next byte.
+    # Set the highest bit of each byte that is not zero; no carry crosses into the next byte.
     marked = (((differs & LOW_BITS) + LOW_BITS) | differs) & HIGH_BITS
     return (marked ^ HIGH_BITS) >> np.uint64(7)
 
 
 @inlined_kernel
 def write_bytes(mask: Array, start: int, word: Any) -> int:
-    """Write eight bytes, each 0 or 1, into a mask; returns their sum."""
+    """Write eight bytes, each 0 or 1, into a mask; return their sum."""
     for i in range(N_COLUMNS):
         mask[start + i] = np.int8((word >> np.uint64(8 * i)) & np.uint64(255))
     return i64((word * EACH_BYTE) >> np.uint64(56))
@@ -235,7 +235,7 @@ def lowest_bit(word: Any) -> Any:
 
 @inlined_kernel
 def byte_index(word: Any) -> int:
-    """Which byte of a uint64 is 1, where all others are 0; 0 where all are."""
+    """Index of the only byte of a uint64 that is 1; 0 if all are 0."""
     return i64((word * INDEX_OF_BYTE) >> np.uint64(56))
 
 
@@ -243,8 +243,8 @@ def byte_index(word: Any) -> int:
 def legal_moves(board: Board, mask: Array, prune: int) -> int:
     """Write the legal moves into ``mask[:780]`` (1 = legal) and count them.
 
-    With ``prune``, moves that lead to an equivalent position are left out: every empty column but the
-    leftmost as a target, and a whole column to an empty one. What is left is empty only if all is.
+    With ``prune``, moves that lead to an equivalent position are left out: every empty column except the
+    leftmost as a target, and a whole column to an empty one. The result is empty only if there are no legal moves.
     """
     mask[:N_ACTIONS] = 0
     tops = top_cards(board)
@@ -255,7 +255,7 @@ def legal_moves(board: Board, mask: Array, prune: int) -> int:
     on_top, going = set_of_tops(board), set_of_next_home(board)
 
     home = np.uint64(0)
-    # Bytes of what can go onto an occupied column. There only a whole run can: its other cards lie on their parents.
+    # Onto an occupied column only a whole run can go: its other cards lie on their parents.
     columns, cells = np.uint64(0), np.uint64(0)
     for s in range(N_COLUMNS):
         top, size = i64(board[TOPS + s]), i64(board[RUNS + s])
@@ -291,7 +291,7 @@ def legal_moves(board: Board, mask: Array, prune: int) -> int:
 
 @inlined_kernel
 def _moves_to_empty(board: Board, mask: Array, target: Any, limit: int, prune: int) -> int:
-    """Write the moves into the empty columns whose bytes in ``target`` are 1; returns how many."""
+    """Write the moves to the empty columns whose bytes in ``target`` are 1; return their number."""
     count = 0
     for c in range(MAX_CELLS):
         card = i64(board[CELLS + c])
@@ -348,7 +348,7 @@ def why_illegal(board: Board, action: int) -> int:
 
 @inlined_kernel
 def copy_row(row: Array, out: Array) -> None:
-    """Copy a row into another of its length. (Assigning one to the other makes numba allocate a third.)"""
+    """Copy a row into another of the same length. (With a plain assignment numba would allocate a third.)"""
     for i in range(row.shape[0]):
         out[i] = row[i]
 
@@ -371,7 +371,7 @@ def deal(board: Board, deck: Array, n_cells: int) -> None:
 
 @kernel
 def reindex(board: Board) -> None:
-    """Work out HEIGHTS, TOPS and RUNS from the cards."""
+    """Compute HEIGHTS, TOPS and RUNS from the cards."""
     for column in range(N_COLUMNS):
         height = 0
         while height < MAX_HEIGHT and board[TABLEAU + column * MAX_HEIGHT + height] != NO_CARD:
@@ -382,7 +382,7 @@ def reindex(board: Board) -> None:
 
 @inlined_kernel
 def look_at_top(board: Board, column: int) -> None:
-    """Work out a column's TOPS and RUNS from its cards and its height."""
+    """Compute a column's TOPS and RUNS from its cards and its height."""
     height = i64(board[HEIGHTS + column])
     if height == 0:
         board[TOPS + column] = NO_CARD
@@ -428,7 +428,7 @@ def put(board: Board, column: int, head: int, size: int) -> None:
 
 @inlined_kernel
 def apply(board: Board, action: int) -> int:
-    """Play a legal ``action``; returns the card it moved (of a group, the highest)."""
+    """Play a legal ``action``; return the card it moved (of a group, the highest)."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
     size = i64(ACTION_TABLE[action, 2])
@@ -473,19 +473,19 @@ def revert(board: Board, action: int, card: int) -> None:
 
 @inlined_kernel
 def played_action(history: History, place: int) -> int:
-    """The action at a place of the undo history."""
+    """The action at an index of the undo history."""
     return i64(history[place]) & 1023
 
 
 @inlined_kernel
 def played_card(history: History, place: int) -> int:
-    """The card that led the move there."""
+    """The card that led that move."""
     return i64(history[place]) >> 10
 
 
 @inlined_kernel
 def push(board: Board, counters: Counters, history: History, action: int) -> int:
-    """Play a legal ``action`` with its score and its place in the undo history; returns its event."""
+    """Play a legal ``action``, updating score and undo history; return its event."""
     card = apply(board, action)
     event = i64(EVENT[action])
     head = i64(counters[UNDO_HEAD])
@@ -509,7 +509,7 @@ def last_action(counters: Counters, history: History) -> int:
 
 @inlined_kernel
 def pop(board: Board, counters: Counters, history: History) -> int:
-    """Take back the last move with its points; returns its action, or -1 when none is kept."""
+    """Take back the last move with its points; return its action, or -1 if the history is empty."""
     if counters[UNDO_LENGTH] == 0:
         return NO_ONE
     head = i64(counters[UNDO_HEAD])
@@ -527,8 +527,8 @@ def pop(board: Board, counters: Counters, history: History) -> int:
 def position_key(board: Board, key: Array) -> None:
     """Write the canonical key, uint8 ``(53,)``: the number of cells, then for each card what it lies on.
 
-    A card's entry is the card beneath it, 0 at the base of a column, 53 in a cell, 54 at home. Neither the
-    order of the columns nor that of the cells leaves a trace, so nothing has to be sorted.
+    A card's entry is the card beneath it, 0 at the base of a column, 53 in a cell, 54 at home. The key does not depend
+    on the order of the columns or cells, so nothing has to be sorted.
     """
     key[:] = KEY_HOME
     key[0] = 0

@@ -19,7 +19,7 @@ _COUNT = np.uint64(LAST - FIRST + 1)
 
 @kernel
 def deal_microsoft(number: Any, deck_out: NDArray[Any]) -> None:
-    """Write the deck of a Microsoft deal, in the order in which it is dealt.
+    """Write the deck of a Microsoft deal, in dealing order.
 
     Args:
         number: the deal, 1 .. 2**33 - 1; not checked.
@@ -32,7 +32,7 @@ def deal_microsoft(number: Any, deck_out: NDArray[Any]) -> None:
     """
     n = np.int64(number)
     # Ace of clubs, diamonds, hearts, spades, then the twos. The dealer takes cards from the end, so the deck
-    # is kept back to front: place p of the dealer's list is deck_out[51 - p], and what is dealt stays put.
+    # is stored back to front: index p of the dealer's list is deck_out[51 - p], and dealt cards stay in place.
     for place in range(52):
         deck_out[51 - place] = (3 - place % 4) * 13 + place // 4 + 1
     x = n & 0xFFFFFFFF
@@ -67,7 +67,7 @@ def draw_microsoft_number(state: Any) -> tuple[Any, Any]:
 
 @inlined_kernel
 def write_microsoft(number: Any, out: NDArray[Any], start: Any) -> None:
-    """Write the digits of a Microsoft deal as UCS-4 letters into a uint32 array, from place ``start`` on."""
+    """Write the digits of a Microsoft deal as UCS-4 letters into a uint32 array, from index ``start`` on."""
     end, rest = start, number
     while rest > 0:
         end, rest = end + 1, rest // 10
@@ -79,9 +79,9 @@ def write_microsoft(number: Any, out: NDArray[Any], start: Any) -> None:
 
 
 def parse_number(text: str) -> int | None:
-    """Deal number written as decimal digits, or None if the text is no number in range."""
+    """Deal number written as decimal digits, or None if the text is not a number in range."""
     digits = text.lstrip("0")
-    # The length is looked at first: int() refuses thousands of digits in its own words.
+    # Check the length first: int() raises its own error for thousands of digits.
     if not (text.isascii() and digits.isdigit() and len(digits) <= len(str(LAST))):
         return None
     number = int(digits)

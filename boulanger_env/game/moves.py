@@ -72,7 +72,7 @@ NOTATION_HELP = (
 
 
 class Move(NamedTuple):
-    """A move by its places: ``size`` cards from ``source`` to ``destination``.
+    """A move of ``size`` cards from ``source`` to ``destination``.
 
     Sources are columns 0-7 and cells 8-11, destinations columns 0-7, 8 = a free cell, 9 = the foundation.
 
@@ -114,9 +114,9 @@ class Move(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Move:
-        """Read a move in notation, without a board: no size means one card.
+        """Read a move in notation without a board: no size means one card.
 
-        :meth:`boulanger_env.Game.parse_move` reads the sizes that other programs leave out.
+        :meth:`boulanger_env.Game.parse_move` infers the size that other programs leave out.
 
         Raises:
             IllegalMoveError: the text is not a move in notation.
@@ -138,7 +138,7 @@ class Move(NamedTuple):
 
 
 class Notation(NamedTuple):
-    """A move as it was written: whether its size was, and the number of the cell it goes to (None if not named)."""
+    """A move as written: whether its size was given, and the index of the cell it goes to (None if not named)."""
 
     move: Move
     sized: bool

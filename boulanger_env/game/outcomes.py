@@ -6,7 +6,7 @@ WON, STUCK, ILLEGAL, TRUNCATED = "won", "stuck", "illegal", "truncated"
 
 O_RUNNING, O_WON, O_STUCK, O_ILLEGAL, O_TRUNCATED = range(5)
 OUTCOMES = (None, WON, STUCK, ILLEGAL, TRUNCATED)
-"""The name of each number; None: the episode goes on."""
+"""The name of each outcome number; None: the episode is in progress."""
 
 OUTCOME_WORDS = {
     WON: "all 52 cards are home",

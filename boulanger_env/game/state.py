@@ -59,7 +59,7 @@ HISTORY_SIZE = 100
 
 
 class State(NamedTuple):
-    """One game's rows, which kernels change in place."""
+    """One game's rows, which kernels modify in place."""
 
     board: Board
     counters: Counters

@@ -11,7 +11,7 @@ import numpy as np
 
 from .jit import inlined_kernel
 
-# Every operand below is a uint64 on purpose: mixed with a signed number it would become a float.
+# Every operand below is a uint64: mixed with a signed number it would become a float.
 _ONE, _MAX = np.uint64(1), np.uint64(2**64 - 1)
 _GAMMA, _MIX_1, _MIX_2 = (
     np.uint64(constant) for constant in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)

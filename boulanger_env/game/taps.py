@@ -37,7 +37,7 @@ def tap_action(board: Board, source: int) -> int:
     """The action that a double tap on a source (0..11) plays.
 
     It sends one card to the first of these that takes it: its foundation, its parent, the leftmost empty column, a free
-    cell. Where none does, this is the source's foundation move, which is illegal then.
+    cell. If none does, it is the source's foundation move, which is then illegal.
     """
     home = to_foundation(source)
     card = i64(board[TOPS + source] if source < FIRST_CELL else board[CELLS + source - FIRST_CELL])

@@ -21,14 +21,14 @@ from .checks import is_whole, shown
 from .errors import InvalidBoardError
 from .state import CELL_COUNTS, MAX_HEIGHT, N_COLUMNS
 
-# The suits in the order in which solvers write foundations.
+# The order in which solvers write foundations.
 _FOUNDATION_ORDER = "HCDS"
 _FOUNDATION_RANKS = {"0": 0, **{rank: i + 1 for i, rank in enumerate(RANKS)}, "10": 10}
 _HEADER = re.compile(r"(?:(foundations?|founds?|decks?)|freecells?|fc)\s*:", re.IGNORECASE)
 _EMPTY_CELLS = ("-", "*")
 _CELL_WIDTH = 4
 _SHOWN = 40
-"""Characters of a word that an error quotes."""
+"""Maximum length of a word quoted in an error."""
 
 Position = tuple[list[list[int]], list[int], list[int]]
 
@@ -46,12 +46,12 @@ def check_n_cells(n_cells: Any) -> None:
 def why_no_position(
     columns: Sequence[Sequence[int]], cells: Sequence[int], foundations: Sequence[int]
 ) -> str:
-    """What is wrong with numbers that are not a position of the game; ``validity.is_position`` says whether.
+    """What is wrong with numbers that are not a position of the game, as found by ``validity.is_position``.
 
     Args:
         columns: 8 columns of card ids, last card on top.
-        cells: one entry a cell, 0 for an empty one.
-        foundations: the rank each suit has reached.
+        cells: one entry per cell, 0 for an empty one.
+        foundations: the rank that each suit has reached.
     """
     for suit, rank in zip(SUITS, foundations, strict=True):
         if not 0 <= rank <= N_RANKS:
@@ -68,7 +68,7 @@ def why_no_position(
             f"{word} {_names(cards)}" for word, cards in (("missing", missing), ("doubled", doubled)) if cards
         ]
         return f"a board holds each of the 52 cards once: {', '.join(faults)}"
-    # No dealt game gets there (7 places, then queen to ace), and a column's row has no more room.
+    # No dealt game gets this tall (7 cards, then queen to ace), and a column's row has no more room.
     height, number, card = max(
         (place + rank_of(card) - 1 - foundations[suit_of(card)], -number, card)
         for number, column in enumerate(columns, 1)
@@ -87,11 +87,11 @@ def _names(cards: Iterable[int]) -> str:
 def read_board(text: str, n_cells: int) -> Position:
     """Read a text board into ``(columns, cells, foundations)``, without checking that it is complete.
 
-    Blank lines mean nothing when 8 columns are there without them. When fewer are, and they make it 8, those before a
-    column are empty columns: so PySolFC writes them.
+    Blank lines are ignored if there are 8 columns without them. If there are fewer, and blank lines before columns
+    make it 8, these are empty columns, as PySolFC writes them.
 
     Raises:
-        InvalidBoardError: a line that cannot be read, named by its number.
+        InvalidBoardError: a line cannot be read; the message gives its number.
     """
     if not isinstance(text, str):
         raise InvalidBoardError(f"a board is a text, not {type(text).__name__}")
@@ -143,7 +143,7 @@ def _read_foundations(text: str) -> list[int]:
 def _read_cells(text: str, n_cells: int) -> list[int]:
     names = text.split()
     if not set(names) & set(_EMPTY_CELLS):
-        # Solvers leave an empty cell blank, four characters wide: that tells which cell a card is in.
+        # Solvers leave an empty cell blank, four characters wide: this shows which cell a card is in.
         text = text.rstrip()
         fields = [text[i : i + _CELL_WIDTH] for i in range(0, len(text), _CELL_WIDTH)]
         if all(field == field.strip().rjust(len(field)) for field in fields):

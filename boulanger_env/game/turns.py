@@ -9,15 +9,15 @@ from .errors import BoulangerError
 
 
 class Turn:
-    """Whose turn it is with an object: a thread that comes while another is at it is refused, and waits for nobody.
+    """Guards an object against concurrent use: while one thread uses it, another gets an error instead of waiting.
 
-    A copy, and what a pickle makes, is nobody's turn.
+    A copy or an unpickled object is not in use.
 
     Args:
-        owner: what it is called in the error.
+        owner: what the error calls the object.
 
     Attributes:
-        lock: for those to whom the calls of a ``with`` are too dear: taken without waiting, or else :meth:`refuse`.
+        lock: for callers for which a ``with`` is too expensive: acquire it without waiting, or call :meth:`refuse`.
     """
 
     __slots__ = ("_owner", "lock")
@@ -34,7 +34,7 @@ class Turn:
         self.lock.release()
 
     def refuse(self) -> None:
-        """Say that another thread has its turn.
+        """Report that another thread is using the object.
 
         Raises:
             BoulangerError: always.

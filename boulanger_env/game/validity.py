@@ -62,9 +62,9 @@ _ROWS = (
 
 @kernel
 def is_position(board: Board) -> bool:
-    """Whether the cards of a board row are a position; what else is in the row is not looked at.
+    """Whether the cards of a board row are a position; the rest of the row is ignored.
 
-    Each card lies in one place, in columns without gaps that cannot outgrow their room, and the cells are 4, 2 or 1.
+    Each card is in one place, columns have no gaps and cannot outgrow their room, and there are 4, 2 or 1 cells.
     """
     cards, count = np.uint64(0), 0
     for suit in range(N_SUITS):
@@ -98,7 +98,7 @@ def is_position(board: Board) -> bool:
                 continue
             if last or card > N_CARDS:
                 return False
-            # The lower cards of its suit that are not home may all come to lie on it.
+            # All lower cards of its suit that are not home may end up on it.
             if place + i64(RANK[card]) - i64(board[FOUNDATIONS + i64(SUIT[card])]) > MAX_HEIGHT:
                 return False
             cards |= as_set(card)
@@ -108,10 +108,10 @@ def is_position(board: Board) -> bool:
 
 @kernel
 def index_positions(boards: Array) -> int:
-    """Work out what else a row holds (``reindex``) from its cards, up to the first row that is not a position.
+    """Compute the rest of each row (``reindex``) from its cards, up to the first row that is not a position.
 
     Returns:
-        Its place, or -1.
+        The index of that row, or -1.
     """
     for i in range(boards.shape[0]):
         if not is_position(boards[i]):
@@ -121,10 +121,10 @@ def index_positions(boards: Array) -> int:
 
 
 def complete_rows(boards: Board) -> None:
-    """Complete board rows ``(n, BOARD_SIZE)``, of which the cards are given, in place.
+    """Complete board rows ``(n, BOARD_SIZE)`` in place from their cards.
 
     Raises:
-        InvalidBoardError: one is not a position; the message says why, and of several rows which.
+        InvalidBoardError: one is not a position; the message says why and, of several rows, which.
     """
     wrong = int(index_positions(boards))
     if wrong >= 0:
@@ -152,7 +152,7 @@ def why_no_position(board: Board) -> str:
 
 
 def check_state(board: Any, counters: Any, history: Any) -> None:
-    """Refuse rows that are not the state of a game (``state.py``), with moves to take back that lead to it.
+    """Check that rows are the state of a game (``state.py``) whose undo history leads to its board.
 
     Raises:
         InvalidBoardError: they are not; the message says why.
@@ -173,7 +173,7 @@ def check_state(board: Any, counters: Any, history: Any) -> None:
 
 @kernel
 def history_leads_to(board: Board, counters: Counters, history: History) -> bool:
-    """Whether moves and points can be taken back as the history says; ``board`` is taken back with them."""
+    """Whether moves and points can be undone as the history says; ``board`` is modified."""
     length, head, points = i64(counters[UNDO_LENGTH]), i64(counters[UNDO_HEAD]), 0
     if not (0 <= length <= HISTORY_SIZE and 0 <= head < HISTORY_SIZE and length <= counters[MOVES]):
         return False
@@ -191,7 +191,7 @@ def history_leads_to(board: Board, counters: Counters, history: History) -> bool
 
 @kernel
 def _can_revert(board: Board, action: int, card: int) -> bool:
-    """Whether what ``action`` would have left is there: its card, and room where it came from."""
+    """Whether the board can follow ``action``: its card is where it went, with room where it came from."""
     source = i64(ACTION_TABLE[action, 0])
     destination = i64(ACTION_TABLE[action, 1])
     size = i64(ACTION_TABLE[action, 2])

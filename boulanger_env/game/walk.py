@@ -15,10 +15,10 @@ class Step(NamedTuple):
     """One action of an episode.
 
     Attributes:
-        action: its id, 0..780, or what was given instead of one.
+        action: its id, 0..780, or whatever was given instead.
         text: the move in notation, or ``"undo"``.
-        error: why the rules forbid it, "" if they do not; a forbidden action changes nothing.
-        game: the game after it. The same object at every step: copy what is to be kept.
+        error: why the rules forbid it, "" if they do not; an illegal action changes nothing.
+        game: the game after it. The same object at every step: copy it to keep it.
     """
 
     action: int
@@ -28,11 +28,11 @@ class Step(NamedTuple):
 
 
 def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
-    """Play actions one after the other, forbidden ones and undo (780) among them.
+    """Play actions one by one, including illegal ones and undo (780).
 
     Args:
         start: the game before the first action; it is not changed.
-        actions: action ids. What is none is forbidden like a move that is not legal.
+        actions: action ids. An invalid id is treated like an illegal move.
 
     Raises:
         BoulangerError: ``start`` is not a game, or ``actions`` are not a list of anything.
