@@ -36,7 +36,7 @@ _OUTCOME_COLOURS = {WON: ACCENT, STUCK: ALARM, ILLEGAL: ALARM, TRUNCATED: QUIET}
 
 
 class Held(NamedTuple):
-    """Cards dragged by the mouse: ``size`` cards of a source (column 0-7, cell 8-11), their corner at x, y."""
+    """Cards dragged by mouse: ``size`` cards of a source (column 0-7, cell 8-11), their corner at x, y."""
 
     source: int
     size: int
