@@ -141,6 +141,56 @@ def test_what_the_arrays_of_a_batch_are_made_for_cannot_be_set() -> None:
         envs.game(True)
 
 
+def _as_ray_hands_it_over(value: Any) -> Any:
+    """A pickle whose arrays lie in memory that cannot be written to."""
+    parts: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(value, protocol=5, buffer_callback=parts.append)
+    return pickle.loads(text, buffers=[bytes(part.raw()) for part in parts])
+
+
+@pytest.mark.parametrize("keywords", [{}, {"deals": "c4-easy", "observation": "cards"}])
+def test_environments_from_memory_that_cannot_be_written_to(keywords: dict[str, Any]) -> None:
+    env, envs = BoulangerEnv(**keywords), BoulangerVectorEnv(3, num_threads=2, **keywords)
+    env.reset(seed=3)
+    envs.reset(seed=3)
+    again, all_again = _as_ray_hands_it_over(env), _as_ray_hands_it_over(envs)
+    action = int(env.action_masks().argmax())
+    actions = envs.action_masks().argmax(1)
+    assert again.step(action)[1] == env.step(action)[1]
+    assert again.game == env.game
+    np.testing.assert_equal(all_again.step(actions)[1], envs.step(actions)[1])
+    assert [all_again.game(i) for i in range(3)] == [envs.game(i) for i in range(3)]
+    assert again.reset()[1]["code"] == env.reset()[1]["code"]
+    game = _as_ray_hands_it_over(GAME)
+    game.push(game.legal_moves()[0])
+    assert game.moves == 1
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_agents_from_memory_that_cannot_be_written_to(name: str) -> None:
+    agent, envs = agents.make(name, 3), BoulangerVectorEnv(3)
+    observation, info = envs.reset(seed=1)
+    agent(observation, info["action_mask"], info)
+    again = _as_ray_hands_it_over(agent)
+    given = observation, info["action_mask"], info
+    np.testing.assert_equal(again(*given), agent(*given))
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_policy_that_gives_no_array(batched: bool) -> None:
+    class Ragged:
+        name = "ragged"
+
+        def __init__(self) -> None:
+            self.batched = batched
+
+        def __call__(self, *given: Any) -> Any:
+            return [[1], [1, 2]]
+
+    with pytest.raises(BoulangerError, match="actions of policy ragged"):
+        evaluate(Ragged(), ["MS-C4-1", "MS-C4-2"])
+
+
 def test_seeds_of_a_benchmark_are_numbers() -> None:
     with pytest.raises(BoulangerError, match="seed"):
         evaluate("random", ["MS-C4-1"], seed=b"x")  # type: ignore[arg-type]

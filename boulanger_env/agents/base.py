@@ -189,6 +189,10 @@ class BatchAgent(ABC):
         # Two agents with the same memory would mix up their games.
         return copy.deepcopy(self)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Ray and joblib hand over arrays in shared memory, which cannot be written to.
+        self.__dict__.update(copy.deepcopy(state))
+
     @abstractmethod
     def _grow(self, n: int) -> None:
         """Make room for slots ``self._slots .. n - 1``; slot ``i`` starts game ``i``."""

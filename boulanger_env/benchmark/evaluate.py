@@ -17,7 +17,7 @@ from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.envs import BoulangerVectorEnv
 from boulanger_env.envs.settings import NO_LIMIT, Settings
-from boulanger_env.game.checks import is_list, shown, whole_number
+from boulanger_env.game.checks import as_array, is_list, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.game.outcomes import TRUNCATED
 from boulanger_env.replay.recording import Games
@@ -283,7 +283,7 @@ def _act(
         given = player.act(observation, masks, info)
     else:
         given = [player.act(first_of(observation), masks[0], first_of(info))]
-    actions = np.asarray(given)
+    actions = as_array(f"actions of policy {player.name}", given)
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise BoulangerError(
             f"policy {player.name} gave {shown(given)} as the actions of {len(masks)} games: an action is one integer"

@@ -348,6 +348,13 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         # Two environments on the same rows would change each other's games.
         return copy.deepcopy(self)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Ray and joblib hand over arrays in shared memory, which cannot be written to.
+        self._rows, self._mask, self._scratch, self._rules, self._decks = copy.deepcopy(
+            (self._rows, self._mask, self._scratch, self._rules, self._decks)
+        )
+
     def close(self) -> None:
         """Close the window, if there is one."""
         self._view.close()

@@ -484,3 +484,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_workers": Workers(self.num_threads)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Ray and joblib hand over arrays in shared memory, which cannot be written to.
+        self._games, self._crew, self._rules, self._decks = copying.deepcopy(
+            (self._games, self._crew, self._rules, self._decks)
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -449,10 +449,11 @@ class Game:
         return self._board, self._counters, self._history, self.code
 
     def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
-        board, counters, history, code = state
+        # copy.copy passes the original's own rows here, and Ray rows that cannot be written to.
+        parts: Iterator[Any] = (part.copy() if isinstance(part, np.ndarray) else part for part in state)
+        board, counters, history, code = parts
         check_state(board, counters, history)
-        # copy.copy passes the original's own rows here.
-        self._set(board.copy(), counters.copy(), history.copy(), self._canonical(code))
+        self._set(board, counters, history, self._canonical(code))
 
 
 def _as_move(move: Any) -> Move:
