@@ -1,4 +1,4 @@
-"""What a player can be told: how to play, a game's legal moves, a hint, and what can no longer be won."""
+"""Advice for a player: how to play, the legal moves, hints, and whether the game can still be won."""
 
 from __future__ import annotations
 

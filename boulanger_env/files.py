@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, wherever their path leads, and files that are found in a folder."""
+"""Writing files whole or not at all, wherever their path leads, and finding files in a folder."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Work in other processes, which end with the one that asked for it, however that ends.
 
-A worker gets its jobs through a pipe whose other end this process holds alone. When that end closes, be it by a kill,
-the worker's thread that reads there ends the worker, whatever it is doing. Workers start fresh rather than forked, for
-a process with threads, as compiled code may run, cannot be forked safely; and they do not import the caller's script,
+A worker gets its jobs through a pipe whose other end only this process holds. When that end closes, even by a kill,
+the worker's reader thread ends the worker, whatever it is doing. Workers are started rather than forked, since a
+process with threads, which compiled code may start, cannot be forked safely. They do not import the caller's script,
 which therefore needs no ``if __name__ == "__main__"``.
 """
 

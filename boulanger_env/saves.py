@@ -1,7 +1,7 @@
-"""Games that a person plays, kept as one replay file each, and where they lie.
+"""Saved games, one replay file each.
 
-A game under way is the replay of the moves that stand, so that it comes back with its score and its undo history. One
-that is won moves to the folder ``won``.
+A game in progress is a replay of its moves, without undone ones, so that its score and undo history are restored. A won
+game moves to the folder ``won``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 straight on the native batch: ``BoulangerVecEnv``."""
+"""Stable-Baselines3's vector interface directly on the native batch: ``BoulangerVecEnv``."""
 
 from __future__ import annotations
 

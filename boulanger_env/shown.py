@@ -1,5 +1,6 @@
-"""Text that came from a file, a name or a command line, as it is shown: what a terminal, Markdown or TeX would obey is
-escaped. HTML has the standard library's ``html.escape``, rich its ``Text``."""
+"""Escaping text from files, names or command lines, so that a terminal, Markdown or TeX shows it literally.
+
+HTML uses the standard library's ``html.escape``, rich its ``Text``."""
 
 from __future__ import annotations
 

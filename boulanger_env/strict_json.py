@@ -1,4 +1,4 @@
-"""JSON from a file that anyone may have written: what only some programs read, or two read differently, is refused."""
+"""JSON from untrusted files: anything that programs disagree on is rejected."""
 
 from __future__ import annotations
 

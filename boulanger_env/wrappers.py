@@ -4,8 +4,8 @@ Masks pass through all of them: ``info["action_mask"]`` (int8) and ``action_mask
 own action space, all ones once the episode has terminated. With ``allow_undo=True`` every action space ends with one
 more action, undo. Illegal actions do what the environment's ``illegal_action`` says.
 
-They stack, with Gymnasium's own wrappers between them, as long as ``AutoFoundation`` lies inside ``CardActions`` or
-``TapActions``, of which there is one at most; ``MaskInObservation`` may lie anywhere. Their specs go round:
+They stack, also with Gymnasium's own wrappers between them, provided that ``AutoFoundation`` is inside ``CardActions``
+or ``TapActions`` and at most one of these two is used; ``MaskInObservation`` may be anywhere. Specs round-trip:
 ``gym.make(env.spec)`` builds the same stack.
 """
 

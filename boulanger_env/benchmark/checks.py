@@ -1,4 +1,4 @@
-"""What results cannot be: games that the rules forbid, wins that are proved impossible, actions that end otherwise."""
+"""Checks of results: games that break the rules, wins proved impossible, actions that end differently."""
 
 from __future__ import annotations
 

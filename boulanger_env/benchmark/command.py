@@ -318,7 +318,7 @@ def _print(text: str) -> None:
 
 
 def print_tables(tables: Sequence[Any], color: bool | None = None) -> None:
-    """Print what ``rich_table`` made, as wide as it is where the output is no terminal.
+    """Print tables from ``rich_table``, at full width if the output is not a terminal.
 
     Args:
         tables: for ``rich``'s ``print``.

@@ -1,8 +1,8 @@
 """How hard a deal is, and how often the deals of each grade are won.
 
-A deal's difficulty is the length of its shortest solution, and among equals the positions that the complete solver
-looked at: the measure by which the sets ``c4-easy`` and ``c4-hard`` were chosen too. It is proven, and no agent has a
-part in it.
+A deal's difficulty is the length of its shortest solution; ties are broken by the positions that the complete solver
+visited. The sets ``c4-easy`` and ``c4-hard`` were chosen by the same measure. It is proven and independent of any
+agent.
 """
 
 from __future__ import annotations

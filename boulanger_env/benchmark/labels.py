@@ -1,4 +1,4 @@
-"""What the built-in sets say of deals, and what may bear their names."""
+"""What the built-in sets say about deals, and which deals may use their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that one process at a time goes on with."""
+"""Files that only one process at a time may continue."""
 
 from __future__ import annotations
 

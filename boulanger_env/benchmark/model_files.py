@@ -1,7 +1,7 @@
-"""Trained models in files: loaded with what they say about how they want to be played, and saved with it.
+"""Trained models in files, saved and loaded together with how to play them.
 
-How a model is played is an attribute of the model, a plain dict. Stable-Baselines3 saves the attributes of a model with
-it and gives them back on loading, so it is there after ``MaskablePPO.load``, too.
+How to play a model is stored in an attribute of the model, a plain dict. Stable-Baselines3 saves and restores a model's
+attributes, so it survives ``MaskablePPO.load``, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of policies: checked before anything is played, safe as names of files; and what tells a callable apart."""
+"""Names of policies, checked before anything is played and safe as file names; and the identity of callables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as blocks, written as Markdown with pictures beside it, or as one HTML page that needs nothing else."""
+"""A report as blocks, written as Markdown with separate pictures, or as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of benchmark results, as SVG. Matplotlib is imported at the first use: the extra ``bench`` has it."""
+"""Plots of benchmark results, as SVG. Matplotlib, from the extra ``bench``, is imported at first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where pieces of a run are worked on: this process, several, or a Ray cluster. Ray is imported at the first use."""
+"""Where the jobs of a run are executed: this process, several, or a Ray cluster. Ray is imported at first use."""
 
 from __future__ import annotations
 

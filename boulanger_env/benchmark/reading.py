@@ -1,4 +1,4 @@
-"""Results files, read trusting nothing: each line checked against the rules, and the whole against its deals."""
+"""Reading results files, which are untrusted: each line is checked against the rules, the whole against its deals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark run gives: a row for every game, and what the rows say together."""
+"""The results of a benchmark run: one row per game, and their summary."""
 
 from __future__ import annotations
 

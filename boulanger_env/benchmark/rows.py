@@ -1,4 +1,4 @@
-"""The rows of a benchmark and the JSON Lines they are kept in: a line that says what was played, then a line a game."""
+"""The rows of a benchmark and their JSON Lines: a line that says what was played, then one line per game."""
 
 from __future__ import annotations
 

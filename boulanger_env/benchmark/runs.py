@@ -1,4 +1,4 @@
-"""A run's file while it is played: killed at any point and started again, it goes on where it was."""
+"""A run's file while it is played: killed at any point and restarted, it resumes where it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results in pieces: a folder of Parquet files, each written whole, that a run which was stopped goes on with."""
+"""Results in shards: a folder of Parquet files, each written whole, from which an interrupted run resumes."""
 
 from __future__ import annotations
 

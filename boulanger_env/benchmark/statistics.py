@@ -1,7 +1,7 @@
-"""Intervals and tests for what a benchmark measures. SciPy is imported at the first use: the extra ``bench`` has it.
+"""Intervals and tests for benchmark results. SciPy, from the extra ``bench``, is imported at first use.
 
 **The deal is the unit.** With several seeds a deal is played several times, and those games are not independent: a hard
-deal is hard for all of them. So every interval here comes from the spread between deals, of which each counts once.
+deal is hard in all of them. So every interval here comes from the spread between deals, each of which counts once.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Ray = Annotated[
 
 
 def _stopped(saved: bool) -> NoReturn:
-    kept = "; what is done is saved, and the same command goes on from there"
+    kept = "; finished games and shards are saved, and the same command resumes"
     fail(f"stopped{kept if saved else ''}")
 
 

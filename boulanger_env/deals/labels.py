@@ -1,4 +1,4 @@
-"""What is known of the deals of a set: which can be won, in how few moves, and how hard it was to tell."""
+"""What is known about the deals of a set: which can be won, in how few moves, and the effort of the proof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of deals: a name, game codes in a fixed order and what is known of each, built in or from a text file."""
+"""Deal sets: a name, game codes in a fixed order and what is known about each, built in or from a text file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Other names for the same moves, compiled: by the card that moves, and by a double tap on a source.
 
-The kernels work on one game's row, like those of ``game/kernels.py``; ``boulanger_env.wrappers`` puts them before an
+The kernels work on one game's row, like those of ``game/kernels.py``; ``boulanger_env.wrappers`` applies them to an
 environment.
 """
 

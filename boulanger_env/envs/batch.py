@@ -1,4 +1,4 @@
-"""The batch's compiled loops: many games a call, each stepped by the same code as the single environment."""
+"""The batch's compiled loops: many games per call, each stepped by the same code as the single environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole episodes from their actions: what came of each, played by the rules in one call."""
+"""Whole episodes played from their actions in one call, and how each ended."""
 
 from __future__ import annotations
 

@@ -2,12 +2,12 @@
 
 ``FEATURES`` names its ranges. Its design:
 
-* One block a fact, one row a card, so that the meaning of a bit never depends on another bit: a network need not
-  work out which card lies where before it can see what may be done with it.
+* One block per fact, one row per card, so that the meaning of a bit never depends on another bit: a network need not
+  find out where a card is before it can see what may be done with it.
 * A card's place is one-hot, and counted from the top of its column: what matters is how much lies on a card.
-* What the rules make of the position is given, not left to be learned: runs, who may move, who is next to go
-  home, which cards block a lower card of their own suit, how many cards may move together.
-* Nothing is lost: the bits of place and the cell count give the board back, column for column and cell for cell.
+* Consequences of the rules are given, not left to be learned: runs, which cards may move, which are next to go
+  home, which block a lower card of their suit, how many cards may move together.
+* Nothing is lost: the board can be rebuilt from the bits of place and the cell count.
 """
 
 from __future__ import annotations

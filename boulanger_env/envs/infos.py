@@ -1,4 +1,4 @@
-"""The infos of a batch: arrays with an entry a game, and beside each a bool array that marks the entries that count."""
+"""The infos of a batch: arrays with one entry per game, each with a bool array that marks the valid entries."""
 
 from __future__ import annotations
 

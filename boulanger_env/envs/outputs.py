@@ -1,4 +1,4 @@
-"""The arrays that a batch hands out, and when they may be used again."""
+"""The arrays that a batch returns, and when they may be reused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch's ``reset`` is told, checked."""
+"""Checks of the arguments of a batch's ``reset``."""
 
 from __future__ import annotations
 

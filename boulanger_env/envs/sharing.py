@@ -1,7 +1,7 @@
-"""How threads share the games of a step: each takes the next few that nobody has, until none are left.
+"""How threads share the games of a step: idle threads claim the next chunk, until none is left.
 
-So a thread that starts late delays nobody, and one that is slow no longer than its last part takes. Those that start at
-one end of the batch go on there: their games stay in the memory next to their core.
+So a late thread holds nobody up, and a slow one only for its last chunk. A thread keeps to the end of the batch at
+which it starts, so that its games stay in the caches of its core.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     ## Version History
 
-    * v0: first version. (Not published yet: in 0.1.0 the limit lies in `TimeLimit`, infos have the same keys at every
-      step, and `outcome` no longer tells a truncation.)
+    * v0: first version. (Not published yet: in 0.1.0 the limit is in `TimeLimit`, infos have the same keys at every
+      step, and `outcome` no longer reports a truncation.)
 
     Raises:
         BoulangerError: a keyword has an invalid value.

@@ -1,4 +1,4 @@
-"""``BoulangerVectorEnv``: many games a step, in one compiled call."""
+"""``BoulangerVectorEnv``: many games per step, in one compiled call."""
 
 from __future__ import annotations
 

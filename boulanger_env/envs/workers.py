@@ -1,4 +1,4 @@
-"""Threads that wait for work; waking one costs a fraction of what ``concurrent.futures`` takes for it."""
+"""Threads that wait for work; waking one costs a fraction of what it costs with ``concurrent.futures``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of Jeu du Boulanger, compiled, and ``Game``, the object that people hold."""
+"""The compiled rules of Jeu du Boulanger, and ``Game``, the public object."""
 
 from .cards import card_name, parse_card
 from .errors import BoulangerError, IllegalMoveError, InvalidBoardError, InvalidCodeError

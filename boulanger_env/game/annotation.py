@@ -1,4 +1,4 @@
-"""``Annotation``: what an agent thought, for whatever records or shows an episode."""
+"""``Annotation``: what an agent thought, for recording and showing an episode."""
 
 from __future__ import annotations
 

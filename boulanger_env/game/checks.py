@@ -1,4 +1,4 @@
-"""Numbers that callers give, checked before anything is made of them."""
+"""Checks of callers' numbers before they are used."""
 
 from __future__ import annotations
 

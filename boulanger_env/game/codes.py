@@ -1,6 +1,6 @@
 """Game codes such as ``BK1-C4-AAAAA24``, and the schemes that they name.
 
-A code is a scheme, a cell count and a deal, and names the same game for ever.
+A code is a scheme, a cell count and a deal, and always names the same game.
 """
 
 from __future__ import annotations

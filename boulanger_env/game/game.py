@@ -1,4 +1,4 @@
-"""``Game``: one game of Jeu du Boulanger, the object that people hold."""
+"""``Game``: one game of Jeu du Boulanger, the public object."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """Compile ``function`` with the package's options, at its first call and not at import.
 
-    A kernel makes no arrays of its own. So it is compiled without numba's memory manager, whose counting of
-    references to every row that is passed on costs as much as the rules themselves.
+    A kernel allocates no arrays, so it is compiled without numba's memory manager, whose reference counting of
+    every row passed on costs as much as the rules themselves.
     """
     return _compile(function, allocates=False)
 
@@ -40,21 +40,21 @@ def kernel(function: F) -> F:
 def inlined_kernel(function: F) -> F:
     """A kernel that becomes part of each kernel that calls it.
 
-    A call hands over every field of every row it names, seven each: for what is short or called once, that is dear.
+    A call passes every field of every array, seven each: expensive for a function that is short or called once.
     """
     return _compile(function, allocates=False, inline=True)
 
 
 def allocating_kernel(function: F) -> F:
-    """A kernel that makes arrays, which is worth it only where one call does the work of many."""
+    """A kernel that allocates arrays, which pays only if one call does the work of many."""
     return _compile(function, allocates=True)
 
 
 class Resolved:
-    """A kernel that looks up the types of its arguments at its first call only.
+    """A kernel that looks up the types of its arguments only at its first call.
 
-    For bundles of arrays numba's look-up takes microseconds at each call. Leaving it out leaves out every check: only
-    arguments of the same types may follow.
+    For bundles of arrays numba's look-up takes microseconds per call. Without it nothing is checked: later calls must
+    have arguments of the same types.
 
     Args:
         function: a kernel.

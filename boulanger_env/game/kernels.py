@@ -45,7 +45,7 @@ from .state import (
     History,
 )
 
-# By card, with an entry before for NO_CARD and one after for NO_CELL: what lies in a cell needs no question first.
+# By card, with an entry for NO_CARD before and one for NO_CELL after, so that a cell's content can be used unchecked.
 RANK = np.array([0, *(rank_of(c) for c in range(1, N_CARDS + 1)), 0], np.uint8)
 SUIT = np.array([0, *(suit_of(c) for c in range(1, N_CARDS + 1)), 0], np.uint8)
 NO_ONE = -1
@@ -54,7 +54,7 @@ PARENT = np.array(
     [NO_PARENT, *(c + 1 if rank_of(c) < N_RANKS else NO_PARENT for c in range(1, N_CARDS + 1)), NO_PARENT],
     np.uint8,
 )
-"""The card that each card may be put on, 255 for a king (and for what is no card)."""
+"""The card that each card may be put on, 255 for a king (and for NO_CARD and NO_CELL)."""
 TAKES = np.array([NO_PARENT, *PARENT[:-1]], np.uint8)
 """The card that takes a run, by the run's lowest card plus its size; 255 for none, and for the empty run."""
 

@@ -1,4 +1,4 @@
-"""Following a list of actions through a game, for whatever draws or tells an episode."""
+"""Following a list of actions through a game, to draw or describe an episode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The faces of the 52 cards at one size, and what else lies on the table: ready to be blitted."""
+"""The faces of the 52 cards at one size, and everything else on the table, ready for blitting."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Episodes as one page of HTML with a player: no network, no other file, nothing that a text in it could run.
+"""Episodes as one HTML page with a player, which works offline and executes no text from the episodes.
 
-The page's own files lie in ``player/``. Episodes are put in as JSON, in which ``<`` is escaped, and the script shows
-texts as text only. A Content-Security-Policy lets nothing run but the page's one script and style.
+The page's source files are in ``player/``. Episodes are embedded as JSON, in which ``<`` is escaped, and the script
+shows them only as text. The Content-Security-Policy allows nothing but the page's own script and style.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the last move left from and where it went, for whatever draws it."""
+"""The origin and destination of the last move, for drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where everything lies on the picture of a table, in whole pixels: for drawing it, and for the mouse."""
+"""The positions of everything in a picture of the table, in whole pixels: for drawing and for the mouse."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Letters as masks, and text on a picture.
 
-They are those of the one font that Pillow carries within itself (Aileron), so no font of the machine has a say in what
-comes out. They are drawn one by one, so that no library of the machine gets to kern them, and several times as large as
-they are wanted.
+They come from the font built into Pillow (Aileron), so that the result does not depend on system fonts. They are drawn
+one by one, so that no system library applies kerning, and supersampled.
 """
 
 from __future__ import annotations

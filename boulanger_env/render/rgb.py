@@ -1,7 +1,7 @@
-"""A game as a picture of a card table: an array of pixels, drawn with Pillow and NumPy and without any display.
+"""A game as a picture of a card table: an array of pixels, drawn with Pillow and NumPy, without a display.
 
-A :class:`TablePainter` keeps its last picture and draws anew only those areas whose content has changed. What an area
-shows follows from its content alone, so the picture is the same as one drawn from scratch.
+A :class:`TablePainter` keeps its last picture and redraws only the areas whose content has changed. An area depends on
+its content alone, so the picture is the same as one drawn from scratch.
 """
 
 from __future__ import annotations

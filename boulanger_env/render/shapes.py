@@ -1,6 +1,6 @@
 """Shapes as masks of any size: images that are 255 inside, smooth at the edge.
 
-They are drawn from curves, several times as large as they are wanted, and then reduced.
+They are drawn from curves, supersampled and then scaled down.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures with soft edges, laid over others with NumPy."""
+"""Pictures with soft edges, composited with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A replay as text: one JSON object, a key a line.
+"""A replay as text: one JSON object, one key per line.
 
 ================  =================================================================================================
 key               content
@@ -7,18 +7,18 @@ key               content
 ``code``          the game's code; or ``board``, a text board, with ``n_cells``
 ``score_before``  of that code or board, with ``moves_before``, if moves led to it that undo cannot reach
 ``before``        ids of the moves from there to where the episode began, if any: undo reaches back into them
-``agent``         who played, if that is known
-``settings``      the environment's keywords, if it was an episode of one
+``agent``         who played, if known
+``settings``      the environment's keywords, if the episode comes from an environment
 ``actions``       action ids, 780 = undo
-``rewards``       one for each action, with ``settings`` only
-``outcome``       ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or null: it was left
+``rewards``       one per action, only with ``settings``
+``outcome``       ``"won"``, ``"stuck"``, ``"illegal"``, ``"truncated"``, or null: unfinished
 ``score``         at the end, by the app's count
 ``cards_home``    at the end
 ``annotations``   for each action null or what the agent thought: ``choices`` (pairs of action and probability, the
                   likeliest first), ``value``, ``note``, each only if there is one
 ================  =================================================================================================
 
-Nothing in a file is run or unpickled, and all of it is checked: a replay that was changed or cut is refused.
+Nothing in a file is executed or unpickled, and everything is checked: an altered or truncated replay is rejected.
 """
 
 from __future__ import annotations

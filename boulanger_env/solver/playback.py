@@ -1,4 +1,4 @@
-"""From a search's own record of its moves back to the actions of the game."""
+"""From a search's record of its moves back to the actions of the game."""
 
 from __future__ import annotations
 

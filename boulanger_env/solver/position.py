@@ -1,8 +1,8 @@
 """The solver's form of a position: 64 bytes, made for being copied, changed and recognised.
 
-A column is what is left of the cards that lay in it at the start, and at most one run built on them or on the empty
-base. That is all a column can be: cards leave it from the top, and only a card's one parent can take it. So three
-bytes a column suffice beside tables made once per start (``start.py``).
+A column consists of what is left of its cards from the start, and at most one run built on them or on the empty
+base. Nothing else is possible: cards leave it from the top, and only a card's parent can take it. So three
+bytes per column suffice, together with tables computed once per start (``start.py``).
 
 ``bytes``, uint8 ``(32,)``:
 
@@ -17,10 +17,10 @@ place  name   content
 29     EMPTY  empty columns
 =====  =====  =================================================================================
 
-``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell; STEP, for a search's own use; and the exact key in LOW
-and HIGH: for each card 2 bits (0 where it lay at the start or at home, 1 on its parent, 2 at the base of a column, 3 in
-a cell), and 4 bits for each suit's rank. Two positions have equal keys just when one is the other with columns or
-cells in another order.
+``words``, uint64 ``(4,)``: CELLS, a bit for each card in a cell; STEP, for the search's own use; and the exact key in
+LOW and HIGH: for each card 2 bits (0 where it lay at the start or at home, 1 on its parent, 2 at the base of a column,
+3 in a cell), and 4 bits for each suit's rank. Two positions have equal keys if and only if they differ just in the
+order of columns or cells.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The complete search: depth first through settled positions until a win is found or there is nothing left."""
+"""The complete search: depth first through settled positions until a win is found or nothing is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A* over whole moves, a group counted as one: proven shortest solutions, and with a weight good ones fast.
+"""A* over moves, a group counting as one: proven shortest solutions, and with a weight good ones fast.
 
 Hart, Nilsson and Raphael, "A Formal Basis for the Heuristic Determination of Minimum Cost Paths" (1968); with a
 weighted bound, Pohl, "Heuristic Search Viewed as Path Finding in a Graph" (1970). The bound is :func:`moves_left`.

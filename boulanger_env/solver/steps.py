@@ -1,7 +1,7 @@
 """The steps of the complete search: from one settled position to the next ones.
 
-A step digs (puts whole runs into cells) in at most two columns and then does one thing that the digging was for; see
-the page on the solver for what a step may be, and for the proof that no others are needed.
+A step digs (puts whole runs into cells) in at most two columns and then makes the move that the digging was for. The
+documentation of the solver lists the steps and proves that no others are needed.
 """
 
 from __future__ import annotations

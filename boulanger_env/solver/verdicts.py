@@ -1,4 +1,4 @@
-"""``verdicts``: whether deals can be won, many a call, all of it compiled."""
+"""``verdicts``: whether deals can be won, many per compiled call."""
 
 from __future__ import annotations
 

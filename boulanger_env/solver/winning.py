@@ -1,4 +1,4 @@
-"""``winning_moves``: which of the legal moves leave a win."""
+"""``winning_moves``: which legal moves keep the win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job: train a masked agent, benchmark it beside two baselines, keep what there is to look at.
+"""The main job: train a masked agent, benchmark it against two baselines, and save the results.
 
 Everything goes into one folder:
 
@@ -7,9 +7,9 @@ file                   content
 =====================  =====================================================================================
 ``model.zip``          the model that did best on the validation deals, there from the first evaluation on
 ``results.md``         the benchmark's tables
-``benchmark/``         the benchmark itself, a file for the model and for each baseline, a row for each game
+``benchmark/``         the benchmark's games, one file per agent, one row per game
 ``learning_curve.png`` cards home on the validation deals over the training, beside the baselines
-``replay.html``        the test game of the model that went best, as a page that plays it
+``replay.html``        the model's best test game, as a page that plays it
 ``replay.json``        the same game as a replay file
 ``results.json``       settings, learning curve, and the benchmark's summary: written last, so where it is, all is
 =====================  =====================================================================================

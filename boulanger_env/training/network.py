@@ -1,11 +1,11 @@
 """A small network that follows the structure of the game, and MaskablePPO's policy on it.
 
 What a card can do depends on the other cards of its suit (its parent, the cards to go home before it) and on those of
-its column (what lies on it, what it lies on). So there is one token a card, and two kinds of dense layer in turn: over
-the 13 cards of each suit, and over the cards of each column counted from the top. The weights are shared between the
-suits and between the columns. At the end every card gives four scores: for going onto its parent, into an empty column,
-into a free cell and home; an action's logit is the score of the card it moves. So the network does not care how suits,
-columns and cells are ordered, and what it learns in one of them it knows in all.
+its column (the cards above and below it). So there is one token per card, and two kinds of dense layer alternate: over
+the 13 cards of each suit, and over the cards of each column counted from the top. The suits share weights, and so do
+the columns. At the end every card has four scores: for going onto its parent, to an empty column,
+to a free cell and home; an action's logit is the score of the card it moves. So the network is equivariant to the
+order of suits, columns and cells: what it learns about one applies to all.
 """
 
 from __future__ import annotations
