@@ -359,7 +359,7 @@ def test_random_games_leave_out_the_reserved_codes() -> None:
 
 
 def test_a_bool_is_not_a_number_of_cells() -> None:
-    with pytest.raises(InvalidCodeError, match="cannot have True cells"):
+    with pytest.raises(InvalidCodeError, match="4, 2 or 1 cells, not True"):
         format_code("BK1", True, 0)
 
 
