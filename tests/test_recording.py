@@ -520,7 +520,7 @@ def test_a_game_plays_in_the_terminal(folder: Path) -> None:
 def test_a_bad_file_is_one_line(folder: Path, tmp_path: Path) -> None:
     damaged = folder / "1.json"
     damaged.write_text(damaged.read_text().replace("733", "734", 1))
-    assert "1.json is no replay: step " in run(folder)
+    assert "1.json is not a replay: step " in run(folder)
     assert "No such file" in run(tmp_path / "nowhere.json")
     (tmp_path / "empty").mkdir()
     assert "there is no replay, a .json file" in run(tmp_path / "empty")

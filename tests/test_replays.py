@@ -252,7 +252,7 @@ def test_rewards_and_actions_may_be_arrays(kind: Any) -> None:
         (lambda c: c.update(moves_before=2, score_before=5), "the score is 550, not 545"),
         (lambda c: c.update(before=[736]), "earlier move 1 of 1: 1h is not legal"),
         (lambda c: c.update(before=[780]), "earlier move 1 of 1: nothing to undo"),
-        (lambda c: c.update(before=[733, 780]), "earlier move 2 of 2: undo is no move"),
+        (lambda c: c.update(before=[733, 780]), "earlier move 2 of 2: undo is not a move"),
     ],
 )
 def test_a_plain_game_that_cannot_have_gone_so(change: Any, message: str) -> None:
@@ -288,7 +288,7 @@ def test_a_plain_game_that_cannot_have_gone_so(change: Any, message: str) -> Non
         (lambda c: c["annotations"].pop(), "annotations for"),
         (lambda c: c["annotations"][0].update(choices=[[733, 1.5]]), "annotation 1: probability 1.5"),
         (lambda c: c["annotations"][0].update(choices=[[900, 0.5]]), "annotation 1: action 900"),
-        (lambda c: c["annotations"][0].update(choices=[733]), "annotation 1: 733 is no choice"),
+        (lambda c: c["annotations"][0].update(choices=[733]), "annotation 1: 733 is not a choice"),
         (lambda c: c["annotations"][0].update(choices="ab"), "the choices are not a list"),
         (lambda c: c["annotations"][0].update(value="high"), "annotation 1: 'high' is not a finite number"),
         (lambda c: c["annotations"][0].update(note=["a"]), "annotation 1: note ['a'] is not a text"),
@@ -310,13 +310,13 @@ def test_an_episode_that_cannot_have_gone_so(change: Any, message: str) -> None:
 def test_what_is_no_replay_file(text: str, tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     path.write_text(text)
-    with pytest.raises(ReplayError, match=r"game\.json is no replay: "):
+    with pytest.raises(ReplayError, match=r"game\.json is not a replay: "):
         Replay.load(path)
 
 
 def test_what_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "game.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ReplayError, match=r"game\.json is no replay"):
+    with pytest.raises(ReplayError, match=r"game\.json is not a replay"):
         Replay.load(tmp_path / "game.json")
     with pytest.raises(FileNotFoundError):
         Replay.load(tmp_path / "nowhere.json")
@@ -339,7 +339,7 @@ def test_objects_are_checked_like_files() -> None:
     start = Game.from_code("MS-C4-1")
     for arguments, message in [
         ({"start": "MS-C4-1"}, "start is 'MS-C4-1'"),
-        ({"annotations": ("good",)}, "annotation 1: 'good' is no Annotation"),
+        ({"annotations": ("good",)}, "annotation 1: 'good' is not an Annotation"),
         ({"actions": "733"}, "the actions are not a list"),
         ({"actions": 733}, "the actions are not a list"),
         ({"annotations": (Annotation(value=float("nan")),)}, "annotation 1: nan"),

@@ -99,7 +99,7 @@ def evaluate(
     player = as_policy(policy, name, sample=sample)
     if file is not None and not player.named:
         raise BoulangerError(
-            f"a run in a file needs a name that tells its policy from others, which {player.name!r} does not: "
+            f"a run in a file needs a name that identifies its policy, which {player.name!r} does not: "
             "give one as name="
         )
     deal_set = as_deal_set(deals)

@@ -21,7 +21,7 @@ def open_locked(path: Path) -> BinaryIO:
     """
     if path.exists() and not path.is_file():
         # A pipe or a device cannot be read from its beginning, and may have no end.
-        raise BoulangerError(f"{path} is not a file that a run can go on with: name another")
+        raise BoulangerError(f"{path} is not a file in which a run can resume: name another")
     while True:
         file = open(path, "a+b")  # noqa: SIM115 - it stays open
         try:

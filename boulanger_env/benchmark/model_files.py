@@ -141,7 +141,7 @@ def save_model(
         found = trained_in(model)
         if found is None and settings is None:
             raise BoulangerError(
-                "the model has no environment that tells its keywords: give them, as settings={'prune': True}"
+                "the model has no environment from which to read its keywords: give them, as settings={'prune': True}"
             )
         settings = (found or WayOfPlay()).settings if settings is None else settings
         wrappers = (found or WayOfPlay()).wrappers if wrappers is None else wrappers

@@ -123,7 +123,9 @@ def _read_header(content: Any) -> Header:
     if not 1 <= len(header.policy) <= _LONGEST_NAME:
         raise BoulangerError(f"the policy's name has {len(header.policy)} characters")
     if header.games < 1 or len(set(header.seeds)) < len(header.seeds):
-        raise BoulangerError(f"{header.count} deals with the seeds {_quoted(list(header.seeds))} are no run")
+        raise BoulangerError(
+            f"{header.count} deals with the seeds {_quoted(list(header.seeds))} are not a run"
+        )
     return header
 
 
@@ -133,7 +135,7 @@ def _read_row(row: Any, header: Header, rules: Settings) -> tuple[GameRow, float
         raise BoulangerError(f"a game is {_quoted(row)}: it must have {', '.join(fields)}")
     seconds = row[SECONDS]
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < 1e12:
-        raise BoulangerError(f"{_quoted(seconds)} is no number of seconds")
+        raise BoulangerError(f"{_quoted(seconds)} is not a number of seconds")
     game = GameRow(**{name: _as(KINDS[name], row[name]) for name in fields[:-1]})
     if str(parse_code(game.code)) != game.code:
         raise BoulangerError(f"{game.code!r} is not how a game's code is written: {parse_code(game.code)}")

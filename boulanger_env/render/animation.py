@@ -61,7 +61,7 @@ def write_gif(
     """
     duration = round(100 / _positive("fps", fps)) * 10
     if duration < 20:
-        raise BoulangerError(f"fps={shown(fps)}: a GIF shows at most 50 frames a second")
+        raise BoulangerError(f"fps={shown(fps)}: a GIF shows at most 50 frames per second")
     held = duration + round(1000 * _positive("hold", hold, zero=True))
     palette = _palette(start, actions, size)
 

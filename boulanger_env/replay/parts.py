@@ -72,7 +72,7 @@ def begin(found: Mapping[str, Any]) -> Game:
     before = [*numbered(found.get("before", []), "earlier move", as_action)]
     for i, step in enumerate(walk(game, before)):
         if step.error or step.action == UNDO:
-            raise ReplayError(f"earlier move {i + 1} of {len(before)}: {step.error or 'undo is no move'}")
+            raise ReplayError(f"earlier move {i + 1} of {len(before)}: {step.error or 'undo is not a move'}")
         game = step.game
     return game
 
@@ -108,11 +108,11 @@ def as_annotation(value: Any) -> Annotation | None:
     if value is None:
         return None
     if not isinstance(value, Annotation):
-        raise ReplayError(f"{shown(value)} is no Annotation")
+        raise ReplayError(f"{shown(value)} is not an Annotation")
     choices = []
     for choice in numbered(value.choices, "choice", lambda choice: choice):
         if not isinstance(choice, (tuple, list)) or len(choice) != 2:
-            raise ReplayError(f"{shown(choice)} is no choice: an action and its probability")
+            raise ReplayError(f"{shown(choice)} is not a choice: an action and its probability")
         choices.append((as_action(choice[0]), _probability(choice[1])))
     note = as_text("note", value.note)
     return Annotation(tuple(choices), None if value.value is None else number(value.value), note)

@@ -246,7 +246,7 @@ need A
         try:
             return cls.from_json(read_text(path))
         except BoulangerError as error:
-            raise ReplayError(f"{os.fspath(path)} is no replay: {error}") from None
+            raise ReplayError(f"{os.fspath(path)} is not a replay: {error}") from None
 
     # -- to look at -------------------------------------------------------------------------------------------
 
