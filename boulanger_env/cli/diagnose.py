@@ -79,7 +79,7 @@ def _replays(files: list[Path], steps: bool, fewest: bool, nodes: int | None) ->
     for path, replay in (one for file in files for one in replays_in(file)):
         diagnosis = diagnose_game(replay.start, replay.actions, fewest=fewest, node_limit=nodes)
         typer.echo(f"{printable(str(path))}: {_game(replay)}")
-        typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis)), nl=False)
+        typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis, nodes)), nl=False)
         if steps or fewest:
             typer.echo("".join(f"  {line}\n" for line in _table(diagnosis)), nl=False)
         found.append(diagnosis)
@@ -95,17 +95,17 @@ def _game(replay: Replay) -> str:
     )
 
 
-def _verdict(replay: Replay, diagnosis: Diagnosis) -> list[str]:
+def _verdict(replay: Replay, diagnosis: Diagnosis, nodes: int | None) -> list[str]:
     lost = diagnosis.losing_move
     if lost is not None:
         from boulanger_env.solver import solve
 
-        win = solve(lost.before, quality="short").notation()
-        return [
+        said = [
             f"lost at step {lost.step} of {len(replay.actions)}: {lost.text}",
             f"these moves kept the win: {_moves(lost)}",
-            f"a win from there, in {len(win)} moves: {' '.join(win)}",
         ]
+        win = solve(lost.before, nodes, quality="short").notation()
+        return [*said, f"a win from there, in {len(win)} moves: {' '.join(win)}"] if win else said
     if replay.outcome == WON:
         return [
             f"won; another move would have lost at {diagnosis.choices} of {len(diagnosis.decisions)} decisions"
