@@ -10,12 +10,15 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 _PARTIAL = re.compile(r"\.[0-9a-f]{16}\.tmp")
 """The names of files that are being written: short, so that they are valid wherever the final name is."""
+
+_PATIENCE = 10.0  # seconds
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -71,6 +74,50 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
             os.replace(partial, place)
     except BaseException:
         partial.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep out others who ask for the same folder, so that nobody replaces what has just been compared.
+
+    Without locks, on Windows and on some network file systems, nobody is kept out.
+
+    Raises:
+        TimeoutError: another has kept the folder for ten seconds; perhaps it is a suspended process.
+    """
+    number = _lock_of(folder)
+    try:
+        yield
+    finally:
+        if number is not None:
+            os.close(number)
+
+
+def _lock_of(folder: str | os.PathLike[str]) -> int | None:
+    """The open folder, locked; a file for the lock would stay behind. None where there are no locks."""
+    try:
+        import fcntl
+
+        number = os.open(folder, os.O_RDONLY)
+    except (ModuleNotFoundError, OSError):  # whoever writes there will say what is wrong
+        return None
+    deadline = time.monotonic() + _PATIENCE
+    try:
+        while True:
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    what = f"another process has been writing there for {_PATIENCE:g} seconds"
+                    raise TimeoutError(errno.ETIMEDOUT, what, os.fspath(folder)) from None
+                time.sleep(0.005)
+            except OSError:  # some network file systems
+                return number
+            else:
+                return number
+    except BaseException:
+        os.close(number)
         raise
 
 

@@ -168,9 +168,7 @@ class Session:
             self.note = f"{self._start.code} is kept: n {self._start.code} goes back to it."
         elif not self._moves:
             with contextlib.suppress(BoulangerError, OSError):
-                path = saves.path_of(self._start)
-                if saves.moves_in(path) == []:
-                    path.unlink()
+                saves.remove_unplayed(self._start)
         self._begin(*following)
 
 

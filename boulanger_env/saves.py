@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from boulanger_env.files import files_in
+from boulanger_env.files import alone_in, files_in
 from boulanger_env.game import BoulangerError, Game
 from boulanger_env.game.moves import UNDO
 from boulanger_env.replay import Replay, ReplayError, replay_of
@@ -75,20 +75,34 @@ def save(start: Game, moves: Sequence[int], known: Sequence[int] | None) -> Path
     """
     replay = replay_of(start, moves)
     under_way = path_of(start)
-    found = moves_in(under_way)
-    of_another = found is not None and found != known
     path = under_way.parent / "won" / under_way.name if replay.end.is_won else under_way
-    if of_another and path == under_way:
-        if list(moves) in (known, found):
-            return path
-        raise SavedGameError(
-            f"another session has played {start.code or 'this board'} on since; its moves are kept, yours are not"
-        )
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    replay.save(path)
-    if path != under_way and not of_another:
-        under_way.unlink(missing_ok=True)
+    under_way.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with alone_in(under_way.parent):
+        found = moves_in(under_way)
+        of_another = found is not None and found != known
+        if of_another and path == under_way:
+            if list(moves) in (known, found):
+                return path
+            raise SavedGameError(
+                f"another session has played {start.code or 'this board'} on since; its moves are kept, yours are not"
+            )
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        replay.save(path)
+        if path != under_way and not of_another:
+            under_way.unlink(missing_ok=True)
     return path
+
+
+def remove_unplayed(start: Game) -> None:
+    """Remove a game's file if it holds no move.
+
+    Raises:
+        SavedGameError, OSError: as :func:`load`.
+    """
+    path = path_of(start)
+    with alone_in(path.parent):
+        if moves_in(path) == []:
+            path.unlink()
 
 
 def moves_in(path: Path) -> list[int] | None:

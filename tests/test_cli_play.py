@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from boulanger_env import Game, Move, advice, cli, saves
+from boulanger_env import Game, Move, advice, cli, files, saves
 from boulanger_env import play as play_module
 from boulanger_env.play import Session, open_session
 from boulanger_env.replay import Replay, replay_of
@@ -507,6 +508,46 @@ def test_an_idle_session_that_goes_to_another_game_deletes_nothing(left: str) ->
     other.enter("6a")
     idle.enter(left)
     assert open_session("MS-C4-1").game == other.game
+
+
+@pytest.mark.parametrize("lines", [("6a", "6a 1b"), ("6a", "")])
+def test_sessions_that_save_at_the_same_moment_lose_nothing(
+    lines: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = begin("MS-C4-1"), begin("MS-C4-1")
+    found = saves.moves_in
+
+    def slowly(path: Path) -> list[int] | None:
+        moves = found(path)
+        time.sleep(0.2)
+        return moves
+
+    monkeypatch.setattr(saves, "moves_in", slowly)
+
+    def play(session: Session, line: str) -> None:
+        session.enter(line)
+        session.store()
+
+    threads = [threading.Thread(target=play, args=pair) for pair in zip(sessions, lines, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kept = found(saves.path_of(Game.from_code("MS-C4-1")))
+    played = [session for session in sessions if session.game.moves and session.unsaved is None]
+    assert [session._moves for session in played] == [kept]
+
+
+def test_a_folder_that_another_keeps_is_not_waited_for_forever(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fcntl")
+    session = begin("MS-C4-1")
+    monkeypatch.setattr(files, "_PATIENCE", 0.1)
+    with files.alone_in(saves.folder()):
+        session.enter("6a")
+    assert "another process has been writing there" in str(session.unsaved)
+    session.enter("1b")
+    assert session.unsaved is None
+    assert open_session("MS-C4-1").game == session.game
 
 
 def test_a_second_session_that_plays_is_told_at_once_and_wipes_nothing() -> None:

@@ -331,6 +331,7 @@ def test_what_another_thread_is_using_is_refused() -> None:
         (game, lambda: game.push(game.legal_moves()[0])),
         (game, game.undo),
         (game, game.copy),
+        (game, lambda: pickle.dumps(game)),
         (cards_env.unwrapped, lambda: cards_env.step(0)),
     ]
     for owner, call in doors:

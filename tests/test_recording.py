@@ -375,6 +375,14 @@ def test_the_wrapper_lies_inside_others(tmp_path: Path, outside: Any) -> None:
     assert gym.make(env.spec).spec == env.spec
 
 
+def test_two_environments_in_one_folder_overwrite_nothing(tmp_path: Path) -> None:
+    envs = [RecordReplay(BoulangerEnv(max_episode_steps=1), tmp_path, agent=name) for name in "ab"]
+    for env in envs * 2:
+        env.reset(options={"code": "MS-C4-1"})
+        env.step(733)
+    assert sorted(replay.agent for replay in loaded(tmp_path)) == ["a", "a", "b", "b"]
+
+
 def test_a_time_limit_is_a_keyword_of_the_replay(tmp_path: Path) -> None:
     env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=2), tmp_path)
     env.reset(options={"code": "MS-C4-1"})

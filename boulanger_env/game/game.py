@@ -446,7 +446,8 @@ class Game:
         return game_html(self)
 
     def __getstate__(self) -> tuple[Board, Counters, History, str | None]:
-        return self._board, self._counters, self._history, self.code
+        with self._turn:
+            return self._board.copy(), self._counters.copy(), self._history.copy(), self.code
 
     def __setstate__(self, state: tuple[Board, Counters, History, str | None]) -> None:
         # copy.copy passes the original's own rows here, and Ray rows that cannot be written to.

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from boulanger_env.envs import BoulangerEnv, internal
+from boulanger_env.files import alone_in
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
@@ -187,4 +188,8 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self._episodes += 1
         if is_wanted(self._games, number, self._outcome):
             replay = self.replay
-            replay.save(self._folder / file_name(self._first + number, replay.start.code))
+            with alone_in(self._folder):
+                # Another environment may record into the same folder after all.
+                while (path := self._folder / file_name(self._first + number, replay.start.code)).exists():
+                    self._first += 1
+                replay.save(path)
