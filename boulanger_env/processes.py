@@ -91,7 +91,7 @@ def run_jobs(
     with _Crew(workers) as crew:
 
         def hand_out(most: int) -> None:
-            for number, job in islice(source, most):
+            for number, job in islice(source, min(most, sys.maxsize)):
                 under_way[number] = pickle.dumps((work, job))
                 crew.hand_out(number, under_way[number])
 

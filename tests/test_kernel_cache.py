@@ -203,6 +203,20 @@ def test_what_was_imported_before_a_change_is_not_kept_as_what_comes_after(
     assert before.result()[0] != after[0]
 
 
+def test_nothing_of_an_archive_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change in it could not be seen."""
+    monkeypatch.setenv(
+        "XDG_CACHE_HOME", str(tmp_path / "cache")
+    )  # where numba keeps what comes from archives
+    sources = tmp_path / "sources"
+    shutil.copytree(PACKAGE, sources / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.make_archive(str(tmp_path / "package"), "zip", sources)
+    printed, warned = run(tmp_path / "cache", path=tmp_path / "package.zip")
+    assert printed
+    assert not warned
+    assert not kept(tmp_path / "cache")
+
+
 def test_each_kernel_is_in_a_room_whose_changes_are_seen() -> None:
     """So is every module of the package that a kernel takes a name from."""
     package = PACKAGE.name

@@ -226,6 +226,7 @@ class TestBadPolicies:
         [
             ("x = (", "importing broken fails: SyntaxError"),
             ("raise RuntimeError('no GPU')", "importing broken fails: RuntimeError: no GPU"),
+            ("import sys; sys.exit(0)", "importing broken fails: SystemExit: 0"),
             ("import nowhere_at_all", "there is no module 'nowhere_at_all'"),
             ("policies = 1", r"no 'policy' \(did you mean 'policies'"),
             ("class policy:\n    def __init__(self, x): ...", r"policy\(\) fails: TypeError"),
@@ -402,8 +403,18 @@ class TestModels:
         from sb3_contrib import MaskablePPO
 
         model = self.model(BoulangerEnv(observation="cards"))
-        for wrong in ({"settings": {"reward": "win"}}, {"settings": [1]}, {"sample": 1}, {"wrappers": [3]}):
-            with pytest.raises((BoulangerError, TypeError)):
+        for wrong in (
+            {"settings": {"reward": "win"}},
+            {"settings": {"prune": "yes"}},
+            {"settings": {"max_episode_steps": 2**63}},
+            {"settings": [1]},
+            {"settings": 5},
+            {"sample": 1},
+            {"wrappers": [3]},
+            {"wrappers": 3},
+            {"wrappers": "CardActions"},
+        ):
+            with pytest.raises(BoulangerError):
                 save_model(model, tmp_path / "m.zip", **{"sample": False, **wrong})  # type: ignore[arg-type]
         model.save(tmp_path / "plain.zip")
         alone = MaskablePPO.load(tmp_path / "plain.zip", device="cpu")

@@ -42,6 +42,10 @@ def test_each_job_is_done_once_and_read_when_needed(in_order: bool) -> None:
     assert threading.active_count() == 1
 
 
+def test_more_workers_than_any_number_of_jobs() -> None:
+    assert list(run_jobs(late_square, [(3,)], 10**30)) == [(0, 9)]
+
+
 def test_what_does_not_fit_into_a_pipe() -> None:
     jobs = [(bytes([n]) * 3_000_000 + b"end",) for n in range(8)]
     assert dict(run_jobs(turned_round, jobs, 2)) == {n: jobs[n][0][::-1] for n in range(8)}

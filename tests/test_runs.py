@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -196,6 +197,21 @@ def test_a_file_that_cannot_be_locked_is_played_all_the_same(
     ):
         run.append(ROW)
     assert (tmp_path / "r.jsonl").read_text().count("\n") == 2
+
+
+def test_a_full_disk_is_named_and_loses_one_game(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    file = tmp_path / "r.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1200, hard))
+    try:
+        with pytest.raises(OSError, match=re.escape(str(file))) as caught:
+            evaluate("random", DEALS, file=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.errno == errno.EFBIG
+    assert file.stat().st_size == 1200
+    assert evaluate("random", DEALS, file=file).games == evaluate("random", DEALS).games
 
 
 def test_pieces_of_a_run_are_checked_when_they_are_read_back(tmp_path: Path) -> None:

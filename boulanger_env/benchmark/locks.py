@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import warnings
 from pathlib import Path
@@ -33,6 +34,21 @@ def open_locked(path: Path) -> BinaryIO:
             file.close()
             raise
         file.close()
+
+
+def append(file: BinaryIO, content: bytes) -> None:
+    """Write to such a file; the content is in it when this returns.
+
+    Raises:
+        OSError: it cannot be written; the error names the file.
+    """
+    try:
+        file.write(content)
+        file.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError):  # closing tries to write the rest again
+            file.close()
+        raise OSError(error.errno, error.strerror, file.name) from None
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

@@ -23,6 +23,7 @@ from boulanger_env.agents import AGENTS
 from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv, internal
 from boulanger_env.envs.settings import NO_LIMIT, Settings
 from boulanger_env.files import write_with
+from boulanger_env.game.checks import is_list
 from boulanger_env.game.errors import BoulangerError, did_you_mean
 from boulanger_env.shown import printable
 
@@ -134,7 +135,7 @@ def save_model(
             take them from the model's environment.
 
     Raises:
-        BoulangerError: it is not known what the model was trained in, or a setting is unknown.
+        BoulangerError: it is not known what the model was trained in, or a setting or its value is invalid.
         OSError: the file cannot be written.
     """
     if settings is None or wrappers is None:
@@ -145,7 +146,11 @@ def save_model(
             )
         settings = (found or WayOfPlay()).settings if settings is None else settings
         wrappers = (found or WayOfPlay()).wrappers if wrappers is None else wrappers
-    way = {"settings": dict(settings), "wrappers": list(wrappers), "sample": sample}
+    way = {
+        "settings": dict(settings) if isinstance(settings, Mapping) else settings,
+        "wrappers": list(wrappers) if is_list(wrappers) else wrappers,
+        "sample": sample,
+    }
     read_way(way)
     setattr(model, ATTRIBUTE, way)
     content = io.BytesIO()
@@ -185,6 +190,7 @@ def read_way(way: Any) -> WayOfPlay:
             f"a model is played by its settings (some of {', '.join(SETTINGS)}), the names of its wrappers and "
             f"whether it samples, not by {repr(way)[:200]}"
         )
+    Settings(**settings)
     return WayOfPlay(settings, tuple(wrappers), way["sample"])
 
 

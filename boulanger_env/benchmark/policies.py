@@ -198,7 +198,7 @@ def _imported(text: str) -> Any:
         loaded = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise BoulangerError(f"policy {text!r}: there is no module {error.name!r}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BoulangerError(
             f"policy {text!r}: importing {module} fails: {type(error).__name__}: {error}"
         ) from error
@@ -210,7 +210,7 @@ def _imported(text: str) -> Any:
         return found
     try:
         return found()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BoulangerError(f"policy {text!r}: {name}() fails: {type(error).__name__}: {error}") from error
 
 

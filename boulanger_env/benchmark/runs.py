@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from boulanger_env.game.errors import BoulangerError
 
 from . import rows
-from .locks import open_locked
+from .locks import append, open_locked
 from .reading import read
 from .rows import Content, GameRow, Header
 
@@ -89,16 +89,14 @@ class RunFile(Unsaved):
                 check_same(self.content.header, header, path)
             self._file.truncate(self.content.whole)
             if not self.content.whole:
-                self._file.write(line)
-                self._file.flush()
+                append(self._file, line)
         except BaseException:
             self._file.close()
             raise
 
     def _write(self, row: GameRow, seconds: float) -> None:
         """Write the game; it is in the file when this returns."""
-        self._file.write(rows.row_line(row, seconds).encode())
-        self._file.flush()
+        append(self._file, rows.row_line(row, seconds).encode())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -13,7 +13,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.shown import printable
 from boulanger_env.strict_json import JSONError, parse
 
-from .locks import open_locked
+from .locks import append, open_locked
 from .pools import Pool
 from .runs import differences
 
@@ -84,8 +84,7 @@ class Shards:
             return
         if wanted.startswith(found) and not any(self.folder.glob("*.parquet")):  # new, or cut off by a kill
             self._manifest.truncate(0)
-            self._manifest.write(wanted)
-            self._manifest.flush()
+            append(self._manifest, wanted)
             return
         manifest = self.folder / MANIFEST
         try:

@@ -45,6 +45,7 @@ def stamp() -> str:
 
 
 _IMPORTED = stamp()  # what this process runs, whatever becomes of the files
+_NO_SOURCES = _DIGEST().hexdigest()[:_SHORT]
 
 
 class KernelCache(FunctionCache):
@@ -54,7 +55,7 @@ class KernelCache(FunctionCache):
         py_func: the kernel as Python.
 
     Raises:
-        RuntimeError: there is no folder to write to, or the package is in an archive.
+        RuntimeError: there is no folder to write to, or the package's sources are not files (it is in an archive).
         ImportError: the kernel is in a folder that ``ROOMS`` does not name.
     """
 
@@ -62,6 +63,8 @@ class KernelCache(FunctionCache):
         package, _, place = py_func.__module__.partition(".")
         if package == "boulanger_env" and place.partition(".")[0] not in ROOMS:
             raise ImportError(f"{py_func.__module__} has a kernel: add its folder to ROOMS in {__name__}")
+        if _IMPORTED == _NO_SOURCES:
+            raise RuntimeError("a change of sources that are not files would go unseen")
         super().__init__(py_func)
         self._folder = Path(self.cache_path)
         # A user's kernel, from outside the package, also depends on its own file.
