@@ -42,6 +42,7 @@ from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal
 from boulanger_env.game.moves import FIRST_CELL, N_ACTIONS, N_SOURCES, UNDO, action_id
+from boulanger_env.game.state import State
 from boulanger_env.game.taps import foundation_action, tap_action
 
 __all__ = ["CARD_ACTION_TABLE", "AutoFoundation", "CardActions", "MaskInObservation", "TapActions"]
@@ -64,9 +65,14 @@ class _MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
                 f"{type(self).__name__} wraps a Boulanger environment, such as gym.make('Boulanger-C4-v0'), not {base}"
             )
         self._base = base
-        self._rows, self._turn = internal.rows_of(base), internal.turn_of(base)
+        self._turn = internal.turn_of(base)
         self._inner_width = self._width = _width(env)
         self._mask: Mask = np.zeros(self._width, np.int8)
+
+    @property
+    def _rows(self) -> State:
+        # Asked for each time: unpickling an environment copies its rows.
+        return internal.rows_of(self._base)
 
     def _set_actions(self, count: int) -> None:
         """Replace the base actions by ``count`` actions, plus undo if the environment has it."""

@@ -224,8 +224,9 @@ def test_rows(name: str) -> None:
     rows = ROWS[name](played())
     with pytest.raises(InvalidBoardError):
         Game(*rows)
-    with pytest.raises(InvalidBoardError):
-        played().__setstate__((*rows, None))
+    if name != "not writable":  # a pickle's rows are copied
+        with pytest.raises(InvalidBoardError):
+            played().__setstate__((*rows, None))
 
 
 def test_rows_of_a_game_in_play_are_taken() -> None:

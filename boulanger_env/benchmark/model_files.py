@@ -277,7 +277,7 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
 def no_policy(text: str) -> str:
     """The message for a text that does not name a policy."""
     return (
-        f"there is no agent and no file '{printable(text, 200)}'{did_you_mean(text, AGENTS)}; "
+        f"there is no agent and no file '{printable(text, 200)}'{did_you_mean(text.partition(':')[0], AGENTS)}; "
         f"the agents are {', '.join(AGENTS)}, "
         "a model is the .zip that Stable-Baselines3 or sb3-contrib saved, and module:name is a policy of your own"
     )
