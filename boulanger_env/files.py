@@ -186,7 +186,8 @@ def _take_over(partial: Path, before: os.stat_result) -> None:
     """Give a file the owner and the permissions of the one that it replaces."""
     with contextlib.suppress(OSError, AttributeError):  # another user's file, or not Unix
         os.chown(partial, before.st_uid, before.st_gid)
-    os.chmod(partial, stat.S_IMODE(before.st_mode))
+    if partial.stat().st_mode != before.st_mode:  # file systems without permissions may refuse
+        os.chmod(partial, stat.S_IMODE(before.st_mode))
 
 
 @contextlib.contextmanager

@@ -419,6 +419,19 @@ def test_a_closed_input_is_an_empty_one(arguments: str, code: int, says: str) ->
     assert "Traceback" not in ended.stderr
 
 
+def test_bytes_that_are_not_text_are_not_a_move() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "boulanger_env", "play", "MS-C4-1", "--ascii"],
+        input=b"\xff\xc3\n6a\n\xc3",
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert rb"xff\\xc3' is not a move" in ended.stdout
+    assert "Resumed at move 1." in open_session("MS-C4-1").note
+
+
 def test_an_early_end_inside_a_command_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(*_: object) -> None:
         raise EOFError("Ran out of input")

@@ -211,6 +211,17 @@ def test_a_move_that_fails_names_the_file_asked_for(tmp_path: Path, monkeypatch:
 
 
 @unix
+def test_a_file_system_without_permissions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    write_text(tmp_path / "file", "old")
+    monkeypatch.setattr(files.os, "chmod", refused)
+    monkeypatch.setattr(files.os, "chown", refused)
+    write_text(tmp_path / "file", "new")
+    assert (tmp_path / "file").read_text() == "new"
+
+
 def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_text("old")

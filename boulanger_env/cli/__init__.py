@@ -63,9 +63,9 @@ def main() -> None:
         if stream is None:
             # The parent process closed it; reopening in this order gives each stream its usual number.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
-            # A character that the terminal cannot show is not a reason to fail.
-            stream.reconfigure(errors="replace")
+        elif isinstance(stream, io.TextIOWrapper):
+            # A character that the terminal cannot show, or a byte that is not text, is not a reason to fail.
+            stream.reconfigure(errors="replace" if mode == "w" else "backslashreplace")
     # On one line, like errors, and without the source line.
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {printable(str(message))}\n"
     try:
