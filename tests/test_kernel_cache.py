@@ -176,6 +176,23 @@ def test_new_rules_are_played_even_if_they_cannot_be_kept(changing: tuple[Path, 
     assert len(kept(cache)) == len(kept(folder / "fresh"))
 
 
+def test_rules_of_old_bytecode_are_not_kept_as_those_of_the_new_source(
+    changing: tuple[Path, Callable[[], None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, change = changing
+    cache = folder / "cache"
+    old, _ = run(cache, RULES, folder)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", folder / "boulanger_env"], check=True)
+    change()
+    # Python goes by size and second, and sees no change ...
+    assert run(cache, RULES, folder) == (old, "")
+    # ... until the file has another time.
+    (folder / "boulanger_env/game/kernels.py").touch()
+    assert run(cache, RULES, folder) == run(folder / "fresh", RULES, folder) != (old, "")
+
+
 # An update that comes while a program runs, which has not compiled anything yet.
 UPDATED = f"""
 import os, time

@@ -15,6 +15,7 @@ import re
 import secrets
 import warnings
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +34,35 @@ _SHORT = 16  # hexadecimal digits of a digest in a file name
 _OF_A_STAMP = re.compile(rf"-([0-9a-f]{{{_SHORT}}})-[0-9a-f]{{{_SHORT}}}\.nbc(\.[0-9a-f]+\.tmp)?$")
 
 
+_PACKAGE = Path(__file__).parents[1]
+
+
+def _sources() -> list[Path]:
+    return sorted(path for room in ROOMS for path in (_PACKAGE / room).rglob("*.py"))
+
+
 def stamp() -> str:
     """A digest of the kernels' sources as they are on disk now."""
-    package = Path(__file__).parents[1]
     digest = _DIGEST()
-    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+    for path in _sources():
         source = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()} {len(source)}\n".encode())
+        digest.update(f"{path.relative_to(_PACKAGE).as_posix()} {len(source)}\n".encode())
         digest.update(source)
     return digest.hexdigest()[:_SHORT]
 
 
 _IMPORTED = stamp()  # what this process runs, whatever becomes of the files
 _NO_SOURCES = _DIGEST().hexdigest()[:_SHORT]
+
+
+@lru_cache(None)
+def _bytecode_is_current() -> bool:
+    """Whether what Python imports is what the sources say: its own cache goes by a file's size and second."""
+    for path in _sources():
+        loader = SourceFileLoader(path.stem, str(path))
+        if loader.get_code(path.stem) != loader.source_to_code(path.read_bytes(), str(path)):
+            return False
+    return True
 
 
 class KernelCache(FunctionCache):
@@ -102,7 +119,7 @@ class KernelCache(FunctionCache):
         path = self._path(key)
         partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
         try:
-            if stamp() != _IMPORTED:
+            if stamp() != _IMPORTED or not _bytecode_is_current():
                 return  # the files have changed since, and nobody knows from which of them a module was imported
             content = dumps((key, self._impl.reduce(data)))
             self._folder.mkdir(parents=True, exist_ok=True)
