@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode
 
 from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, DealSet, Game, Move, agents
 from boulanger_env.benchmark import evaluate
-from boulanger_env.deals import code_range, deal_code
-from boulanger_env.game import IllegalMoveError, InvalidBoardError, InvalidCodeError
+from boulanger_env.deals import as_deal_set, code_range, deal_code
+from boulanger_env.game import IllegalMoveError, InvalidBoardError, InvalidCodeError, kernels
 from boulanger_env.render import episode
 from boulanger_env.replay import Annotation, RecordReplay, Replay, ReplayError, replay_of
 from boulanger_env.solver import diagnose, solve
@@ -196,3 +196,17 @@ def test_seeds_of_a_benchmark_are_numbers() -> None:
         evaluate("random", ["MS-C4-1"], seed=b"x")  # type: ignore[arg-type]
     with pytest.raises(IllegalMoveError):
         _reset().step(UNPRINTABLE)
+
+
+@pytest.mark.parametrize("prune", [1, "yes", [0], np.True_])
+def test_a_mask_is_pruned_or_not(prune: Any) -> None:
+    game = Game.from_code("MS-C4-1")
+    compiled = len(getattr(kernels.legal_moves, "signatures", ()))
+    assert np.array_equal(game.legal_mask(prune=prune), game.legal_mask(prune=True))
+    assert len(getattr(kernels.legal_moves, "signatures", ())) <= max(compiled, 1)
+
+
+@pytest.mark.parametrize("deals", [np.array("MS-C4-1"), np.ma.masked])
+def test_one_code_in_an_array_is_not_a_list(deals: Any) -> None:
+    with pytest.raises(BoulangerError, match="are a list, not"):
+        as_deal_set(deals)

@@ -70,7 +70,7 @@ class DealSet:
             )
         if isinstance(codes, str):
             raise BoulangerError(f"the codes of a deal set are a list: [{codes!r}], not {codes!r}")
-        if not isinstance(codes, Iterable):
+        if not isinstance(codes, Iterable) or (isinstance(codes, np.ndarray) and not codes.ndim):
             raise BoulangerError(f"the codes of a deal set are a list, not {checks.shown(codes)}")
         canonical = []
         for place, code in enumerate(codes):

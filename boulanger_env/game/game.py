@@ -255,7 +255,7 @@ class Game:
                 target, and a whole column to an empty column.
         """
         mask = np.empty(N_ACTIONS, np.int8)
-        kernels.legal_moves(self._board, mask, prune)
+        kernels.legal_moves(self._board, mask, bool(prune))  # another type would compile it again
         return mask
 
     def legal_moves(self) -> list[Move]:
