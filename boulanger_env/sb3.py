@@ -12,7 +12,8 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .envs import BoulangerVectorEnv, internal
-from .envs.batch import (
+from .envs._batch.infos import as_arrays
+from .envs._batch.loops import (
     B_END_ILLEGAL,
     B_END_WON,
     B_ENDED,
@@ -25,9 +26,8 @@ from .envs.batch import (
     I_MOVES,
     I_SCORE,
 )
-from .envs.infos import as_arrays
+from .envs._batch.outputs import Outputs
 from .envs.observations import Observation
-from .envs.outputs import Outputs
 from .game.errors import BoulangerError
 
 try:

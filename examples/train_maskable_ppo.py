@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from boulanger_env.benchmark import markdown
+from boulanger_env.report import markdown
 from boulanger_env.training import TrainSettings, train, verdicts
 
 

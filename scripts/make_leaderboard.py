@@ -12,9 +12,9 @@ import re
 from pathlib import Path
 
 from boulanger_env.benchmark import Results, evaluate
-from boulanger_env.benchmark.report import markdown_rows, markdown_table, results_table
 from boulanger_env.deals import load
 from boulanger_env.files import files_in, write_text
+from boulanger_env.report.tables import markdown_rows, markdown_table, results_table
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "leaderboard"

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from boulanger_env.agents.evaluation import evaluate_position
+from boulanger_env.agents.position_value import evaluate_position
 from boulanger_env.benchmark import evaluate
 from boulanger_env.envs import board_from_observation
 from boulanger_env.game.kernels import apply

@@ -1,8 +1,10 @@
-"""Agents that need no training: ``random``, ``greedy``, ``heuristic`` and ``solver``, and the protocol they share."""
+"""What plays: the package's own agents, trained models, any callable; and the names they are asked for by."""
 
 from .base import AGENTS, Agent, BatchAgent, make
 from .greedy import GreedyAgent
 from .heuristic import HeuristicAgent
+from .model_files import save_model
+from .policies import Policy, as_policy
 from .random import RandomAgent
 from .solver import SolverAgent
 
@@ -14,7 +16,10 @@ __all__ = [
     "BatchAgent",
     "GreedyAgent",
     "HeuristicAgent",
+    "Policy",
     "RandomAgent",
     "SolverAgent",
+    "as_policy",
     "make",
+    "save_model",
 ]

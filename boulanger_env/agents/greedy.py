@@ -22,7 +22,7 @@ from boulanger_env.game.state import (
 )
 
 from .base import NO_ACTION, BatchAgent, board_rows
-from .positions import NEVER, Visited, last_visit, position_hash
+from .memory import NEVER, Visited, last_visit, position_hash
 
 # The order of preference. Ties go to the column in which the next card to go home is easiest to uncover, then to the
 # lowest action id.

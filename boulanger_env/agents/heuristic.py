@@ -16,10 +16,10 @@ from boulanger_env.game.state import BOARD_SIZE, Array
 from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION, BatchAgent, board_rows
-from .evaluation import evaluate_position
 from .greedy import allowed_moves, choose, first_allowed
 from .lookahead import OPEN, new_tree, play, search
-from .positions import Visited, position_hash
+from .memory import Visited, position_hash
+from .position_value import evaluate_position
 
 NODES = 300
 MOST_NODES = 1_000_000

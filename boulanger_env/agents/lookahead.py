@@ -13,16 +13,12 @@ from numpy.typing import NDArray
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import apply, cards_home, copy_row, legal_moves
 from boulanger_env.game.moves import N_ACTIONS
-from boulanger_env.game.state import (
-    BOARD_SIZE,
-    Array,
-    Board,
-)
+from boulanger_env.game.state import BOARD_SIZE, Array, Board
 from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION
-from .evaluation import evaluate_position
-from .positions import position_hash
+from .memory import position_hash
+from .position_value import evaluate_position
 
 WON, OPEN, LOST = 1, 0, -1
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.deals import parse_code
-from boulanger_env.envs.episodes import Ended, play_out
+from boulanger_env.deals.known import built_in_labels
+from boulanger_env.envs._batch.episodes import Ended, play_out
+from boulanger_env.envs._batch.stepping import PENALIZE, TERMINATE
 from boulanger_env.envs.settings import Settings
-from boulanger_env.envs.stepping import PENALIZE, TERMINATE
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.kernels import EVENT_FOUNDATION, EVENT_FROM_CELL, POINTS
@@ -16,8 +18,6 @@ from boulanger_env.game.outcomes import ILLEGAL, OUTCOMES, STUCK, TRUNCATED, WON
 from boulanger_env.game.state import N_COLUMNS
 
 from .action_text import decode
-from .labels import built_in_labels
-from .model_files import SETTINGS
 from .rows import GameRow
 
 _HOME, _FROM_CELL = int(POINTS[EVENT_FOUNDATION]), int(POINTS[EVENT_FROM_CELL])

@@ -8,13 +8,13 @@ from typing import Any
 
 from boulanger_env.agents.base import checked_seed
 from boulanger_env.deals import DealSet, parse_code
+from boulanger_env.deals.known import check_name
 from boulanger_env.envs.settings import Settings
+from boulanger_env.files.strict_json import parse
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.shown import printable
-from boulanger_env.strict_json import parse
 
 from .checks import check_actions, check_wins, read_rules, why_impossible
-from .labels import check_name
 from .rows import ACTIONS, FORMAT, KINDS, SECONDS, Content, GameRow, Header
 
 _LONGEST = 500  # characters of what is quoted

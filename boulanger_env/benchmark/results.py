@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.deals.known import known_labels
 from boulanger_env.deals.labels import Labels
 from boulanger_env.files import write_text
 from boulanger_env.game.cards import N_CARDS
 
 from . import rows
-from .labels import known_labels
 from .reading import check_complete, read
 from .rows import Content, GameRow, Header
 from .statistics import Estimate, bootstrap, iqm_of, mean, median_of, share

@@ -9,10 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from boulanger_env.files.locks import append, open_locked
 from boulanger_env.game.errors import BoulangerError
 
 from . import rows
-from .locks import append, open_locked
 from .reading import read
 from .rows import Content, GameRow, Header
 

@@ -19,13 +19,13 @@ except ModuleNotFoundError as error:
 
 from boulanger_env.shown import printable
 
-from .agents import train
 from .app import app
-from .benchmark import bench, compare, label
+from .bench import bench, compare, label
 from .diagnose import diagnose
 from .games import deal, play
 from .replay import replay
 from .solve import solve
+from .train import train
 
 __all__ = ["app", "main"]
 

@@ -12,7 +12,7 @@ from boulanger_env.game.outcomes import WON
 from boulanger_env.shown import printable
 
 from .app import Color, look_of
-from .benchmark import Markdown
+from .bench import Markdown
 
 if TYPE_CHECKING:
     from boulanger_env.replay import Replay
@@ -58,7 +58,7 @@ def diagnose(
     if results:
         if steps or fewest:
             raise BoulangerError("--steps and --fewest are for replays: leave them out with results")
-        from boulanger_env.benchmark import command
+        from . import benchmark_jobs as command
 
         command.diagnose_files(
             results,

@@ -62,10 +62,10 @@ def play(
       boulanger play MS-C4-617       this game, from where you left it
       boulanger play --window        with the mouse
     """
-    from boulanger_env import play as terminal
+    from boulanger_env.play import session as terminal
 
     if window:
-        from boulanger_env import play_window
+        from boulanger_env.play import desktop as play_window
 
         if ascii or color is not None:
             raise BoulangerError("--ascii and --color are for the terminal: leave them out with --window")

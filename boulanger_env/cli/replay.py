@@ -39,7 +39,7 @@ def replay(
       boulanger replay game.json --gif game.gif --speed 8
       boulanger replay game.json --ansi
     """
-    from boulanger_env.replay import command
+    from . import replay_output as command
 
     look = look_of(ascii, color)
     command.replay(

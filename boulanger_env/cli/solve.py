@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from boulanger_env.game import BoulangerError, Game
-from boulanger_env.play import read_board
+from boulanger_env.play.session import read_board
 
 UNDECIDED = 3  # exit code when a limit ended the search: not an error, but no verdict either
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from boulanger_env.game.codes import (
-    SCHEMES,
-    GameCode,
-    Scheme,
-    code_range,
-    deal_code,
-    format_code,
-    parse_code,
-)
+from boulanger_env.game.codes import SCHEMES, GameCode, Scheme, code_range, deal_code, format_code, parse_code
 
 from .labels import Labels
 from .sets import DealSet, as_deal_set, load, set_names

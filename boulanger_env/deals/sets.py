@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.files import write_text
+from boulanger_env.files.texts import read_text
 from boulanger_env.game import checks
 from boulanger_env.game.codes import SCHEMES, parse_code
 from boulanger_env.game.errors import BoulangerError, InvalidCodeError, did_you_mean
 from boulanger_env.game.state import CELL_COUNTS
-from boulanger_env.texts import read_text
 
 from . import builtin
 from .labels import Labels, as_labels, checked_labels, read_label

@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.game.cards import N_CARDS, N_RANKS, rank_of
 from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import (
-    LEGAL,
-    NO_ONE,
-    RANK,
-    SUIT,
-    parent_column,
-    played_action,
-    why_illegal,
-)
+from boulanger_env.game.kernels import LEGAL, NO_ONE, RANK, SUIT, parent_column, played_action, why_illegal
 from boulanger_env.game.moves import (
     ACTION_TABLE,
     COLUMN_TO_CELL,

@@ -10,7 +10,7 @@ from typing import Any
 from boulanger_env.game.state import State
 from boulanger_env.game.turns import Turn
 
-from .outputs import Outputs
+from ._batch.outputs import Outputs
 from .settings import Settings
 from .single import BoulangerEnv
 from .vector import BoulangerVectorEnv

@@ -19,9 +19,9 @@ from boulanger_env.game.text import check_n_cells
 from boulanger_env.render.layout import DEFAULT_SIZE, read_size
 from boulanger_env.render.view import RENDER_MODES
 
+from ._batch.stepping import CODE_DTYPE, PENALIZE, RAISE, TERMINATE, Decks, Rules, letters
 from .observations import observation_space
 from .rewards import Reward, as_reward
-from .stepping import CODE_DTYPE, PENALIZE, RAISE, TERMINATE, Decks, Rules, letters
 
 Deals = str | DealSet | Sequence[str] | None
 

@@ -24,21 +24,13 @@ from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
+from ._batch.infos import as_arrays
+from ._batch.stepping import INFO_OUTCOMES, RAISE, Decks, Rules, new_game, step_game, write_mask
 from .features import N_FEATURES, write_features
-from .infos import as_arrays
 from .observations import Observation, cards_of
 from .resetting import read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
-from .stepping import (
-    INFO_OUTCOMES,
-    RAISE,
-    Decks,
-    Rules,
-    new_game,
-    step_game,
-    write_mask,
-)
 
 RESET_OPTIONS = ("code", "board", "game")
 

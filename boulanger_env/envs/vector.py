@@ -23,16 +23,13 @@ from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved
 from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.outcomes import O_RUNNING, O_WON, OUTCOMES
-from boulanger_env.game.state import (
-    MOVES,
-    SCORE,
-    State,
-)
+from boulanger_env.game.state import MOVES, SCORE, State
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
-from .batch import (
+from ._batch.infos import Infos
+from ._batch.loops import (
     B_ILLEGAL,
     B_WON,
     DISABLED,
@@ -55,15 +52,14 @@ from .batch import (
     step_batch,
     write_masks,
 )
-from .infos import Infos
+from ._batch.outputs import OutputPool, Outputs
+from ._batch.sharing import S_ENDED, games_a_part
+from ._batch.stepping import CODE_DTYPE, RAISE
+from ._batch.workers import Workers
 from .observations import Observation
-from .outputs import OutputPool, Outputs
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
-from .sharing import S_ENDED, games_a_part
-from .stepping import CODE_DTYPE, RAISE
-from .workers import Workers
 
 _AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,

@@ -27,8 +27,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from boulanger_env.files.strict_json import parse
 from boulanger_env.game.annotation import Annotation
-from boulanger_env.strict_json import parse
 
 from .parts import ReplayError
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.files import write_text
+from boulanger_env.files.texts import read_text
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
@@ -18,7 +19,6 @@ from boulanger_env.game.outcomes import OUTCOMES
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable
-from boulanger_env.texts import read_text
 
 from . import format
 from .parts import ReplayError, as_action, as_annotation, as_text, begin, number, numbered, origin

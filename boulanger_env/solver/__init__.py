@@ -1,9 +1,9 @@
 """A complete solver: wins that replay, proofs that there is none, and proven shortest solutions."""
 
+from .deal_verdicts import verdicts
 from .diagnosis import Decision, Diagnosis, diagnose
 from .many import solve_many
-from .solve import Solution, Status, solve
-from .verdicts import verdicts
+from .solving import Solution, Status, solve
 from .winning import winning_moves
 
 SOLVED, UNSOLVABLE, LIMIT = Status.SOLVED, Status.UNSOLVABLE, Status.LIMIT

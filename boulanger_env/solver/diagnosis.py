@@ -10,7 +10,7 @@ from boulanger_env.game import Game, Move
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.walk import walk
 
-from .solve import MEMORY_LIMIT, Status, check_game, check_limits, solve
+from .solving import MEMORY_LIMIT, Status, check_game, check_limits, solve
 from .winning import winning_moves
 
 _CAN_BE_WON = {Status.SOLVED: True, Status.UNSOLVABLE: False, Status.LIMIT: None}

@@ -11,7 +11,7 @@ from boulanger_env.game import BoulangerError, Game
 from boulanger_env.game.checks import shown
 from boulanger_env.processes import WorkerDiedError, checked_workers, run_jobs
 
-from .solve import MEMORY_LIMIT, Solution, check_limits, solve
+from .solving import MEMORY_LIMIT, Solution, check_limits, solve
 
 _CHUNK = 32
 

@@ -28,7 +28,7 @@ from .position import (
     tail_to_empty,
     top_to_cell,
 )
-from .solve import MEMORY_LIMIT, Budget, check_game, check_limits, run
+from .solving import MEMORY_LIMIT, Budget, check_game, check_limits, run
 from .start import new_start, read_board
 
 

@@ -30,7 +30,13 @@ import torch as th
 
 import boulanger_env
 from boulanger_env.benchmark import Comparison, Results, compare, evaluate
-from boulanger_env.benchmark.report import (
+from boulanger_env.benchmark.statistics import Estimate
+from boulanger_env.files import is_empty, remove_partial, write_text
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.outcomes import WON
+from boulanger_env.replay import Replay
+from boulanger_env.replay.solvability import could_be_won
+from boulanger_env.report.tables import (
     comparison_table,
     markdown,
     markdown_caption,
@@ -39,14 +45,8 @@ from boulanger_env.benchmark.report import (
     strength,
     tenths,
 )
-from boulanger_env.benchmark.statistics import Estimate
-from boulanger_env.files import is_empty, remove_partial, write_text
-from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.outcomes import WON
-from boulanger_env.replay import Replay
-from boulanger_env.replay.command import could_be_won
 
-from .pictures import learning_curve
+from .curve import learning_curve
 from .setup import LEARNING_REWARD, TrainSettings, make_envs, make_model
 from .validation import Evaluation, Say
 

@@ -27,7 +27,15 @@ from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.moves import COLUMN_TO_CELL, N_ACTIONS
 from boulanger_env.game.state import N_COLUMNS
 
-from .layout import N_BOARD_FEATURES, N_COLUMN_SLOTS, N_DEEP, N_TOKEN_FEATURES, Layout, layout, rearrange
+from .tokens import (
+    N_BOARD_FEATURES,
+    N_COLUMN_SLOTS,
+    N_DEEP,
+    N_TOKEN_FEATURES,
+    Layout,
+    layout,
+    rearrange,
+)
 
 # What a card can do, in the order of its four scores.
 ONTO_PARENT, INTO_EMPTY, INTO_CELL, HOME = range(4)

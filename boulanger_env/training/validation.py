@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 
-from boulanger_env.benchmark import save_model
+from boulanger_env.agents import save_model
 
 from .setup import LEARNING_REWARD, TrainSettings, make_envs
 

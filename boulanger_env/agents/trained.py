@@ -1,0 +1,125 @@
+"""A trained model as a batched agent."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boulanger_env.envs.action_maps import base_actions, card_masks
+from boulanger_env.envs.sampling import draw_by_probability, stream_state
+from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
+
+from .base import board_rows
+
+TOLD, LEAST_TOLD = 5, 0.0005
+"""The most actions in an annotation, and the lowest probability worth reporting."""
+
+_HOME = np.flatnonzero(ACTION_TABLE[:, 1] == TO_FOUNDATION)
+
+
+class ModelPlayer:
+    """A Stable-Baselines3 or sb3-contrib model as a batched agent.
+
+    Args:
+        model: it has ``predict`` and, to sample, ``policy.get_distribution``.
+        actions: width of its action space: the base actions, or those of ``CardActions``.
+        sample: sample actions instead of taking the likeliest that the mask allows. The random numbers of a game
+            come from the seed and the number of the game alone.
+        auto_foundation: play a legal foundation move before calling the model, as ``AutoFoundation`` does.
+
+    Raises:
+        BoulangerError: ``sample`` for a model without masked probabilities.
+    """
+
+    def __init__(self, model: Any, actions: int, sample: bool, auto_foundation: bool = False) -> None:
+        self._model = model
+        self._actions = actions
+        # Only sb3-contrib's maskable models take masks.
+        self._masked = "action_masks" in inspect.signature(model.predict).parameters
+        if sample and not (self._masked and hasattr(model.policy, "get_distribution")):
+            raise BoulangerError(f"sample is for MaskablePPO models, not {type(model).__name__}")
+        self._sample = sample
+        self._auto_foundation = auto_foundation
+        self._seed = 0
+        self._states = np.zeros(0, np.uint64)
+
+    def seed(self, seed: int) -> None:
+        """Start over, with all random numbers drawn from ``seed``."""
+        self._seed = seed
+        self._states = np.zeros(0, np.uint64)
+
+    def reset(self, games: ArrayLike, slots: ArrayLike) -> None:
+        """Put the games of these numbers into these slots."""
+        for game, slot in zip(np.atleast_1d(games).tolist(), np.atleast_1d(slots).tolist(), strict=True):
+            if slot >= len(self._states):
+                self._states = np.pad(self._states, (0, slot + 1 - len(self._states)))
+            self._states[slot] = stream_state(np.uint64(self._seed), np.uint64(game))
+
+    def __call__(self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Actions, int64 ``(n,)``, for masks ``(n, actions)``."""
+        chosen = self._chosen(observation, masks)
+        if not self._auto_foundation:
+            return chosen
+        home = masks[:, _HOME]
+        return np.where(home.any(1), _HOME[home.argmax(1)], chosen)
+
+    def _chosen(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
+        if self._actions >= N_ACTIONS:
+            return self._predict(observation, masks)
+        boards = board_rows(observation, len(masks))
+        own = np.empty((len(masks), self._actions), np.int8)
+        card_masks(boards, masks, own)
+        actions = self._predict(observation, own)
+        base_actions(boards, actions)
+        return actions
+
+    def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
+        legal = masks.astype(np.bool_)
+        if not self._sample:
+            given = {"action_masks": legal} if self._masked else {}
+            actions, _ = self._model.predict(observation, deterministic=True, **given)
+            return np.asarray(actions, np.int64).reshape(len(masks))
+        drawn = np.empty(len(masks), np.int64)
+        draw_by_probability(self._probabilities(observation, legal)[0], legal, self._states, drawn)
+        return drawn
+
+    def _probabilities(self, observation: Any, legal: NDArray[np.bool_]) -> tuple[NDArray[Any], Any]:
+        """Masked probabilities ``(n, actions)`` and the observation as the model takes it."""
+        policy = self._model.policy
+        policy.set_training_mode(False)
+        tensor, _ = policy.obs_to_tensor(observation)
+        distribution = policy.get_distribution(tensor, legal)
+        # sb3-contrib wraps a PyTorch distribution; ours has the probabilities itself.
+        probabilities = getattr(distribution, "probs", None)
+        if probabilities is None:
+            probabilities = distribution.distribution.probs
+        return probabilities.detach().cpu().numpy(), tensor
+
+    def annotate(
+        self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]
+    ) -> list[Annotation | None]:
+        """For each game the likeliest actions, as base actions, and the value of the position."""
+        if not (self._masked and hasattr(self._model.policy, "get_distribution")):
+            return [None] * len(masks)
+        boards, legal = board_rows(observation, len(masks)), masks
+        if self._actions < N_ACTIONS:
+            legal = np.empty((len(masks), self._actions), np.int8)
+            card_masks(boards, masks, legal)
+        probabilities, tensor = self._probabilities(observation, legal.astype(np.bool_))
+        values = self._model.policy.predict_values(tensor).detach().cpu().numpy().reshape(-1)
+        found: list[Annotation | None] = []
+        for row, value, board in zip(probabilities, values.tolist(), boards, strict=True):
+            likeliest = np.argsort(-row, kind="stable")[:TOLD]
+            actions = likeliest.astype(np.int64)
+            if self._actions < N_ACTIONS:
+                base_actions(np.repeat(board[None], len(actions), 0), actions)
+            shares = np.minimum(row[likeliest].astype(np.float64), 1)
+            choices = zip(actions.tolist(), shares.tolist(), strict=True)
+            found.append(Annotation(tuple(choice for choice in choices if choice[1] >= LEAST_TOLD), value))
+        return found

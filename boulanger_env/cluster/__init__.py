@@ -1,0 +1,1 @@
+"""Long runs in pieces, over processes or a Ray cluster, which resume where they were interrupted."""

@@ -1,0 +1,148 @@
+"""One step of one game, compiled: what the single environment and the batch both run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.envs.rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
+from boulanger_env.game.codes import deal_random, draw_random
+from boulanger_env.game.jit import i64, inlined_kernel
+from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
+from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
+from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
+from boulanger_env.game.streams import uniform_below
+
+# As reported in infos: only ``truncated`` reports a truncation, which may come from a TimeLimit around the environment.
+INFO_OUTCOMES = tuple(outcome if outcome != TRUNCATED else "" for outcome in ("", *OUTCOMES[1:]))
+
+CODE_LENGTH = 16
+CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
+
+# What an illegal action does. The kernel never raises: with RAISE it leaves the game as it is.
+PENALIZE, TERMINATE, RAISE = range(3)
+
+
+class Rules(NamedTuple):
+    """The settings that determine the effects of an action, for the kernels (``Settings.rules``)."""
+
+    rewards: Array
+    """``Reward.table()``."""
+    illegal_action: int
+    """``PENALIZE``, ``TERMINATE`` or ``RAISE`` (which leaves the game as it is, like the first)."""
+    allow_undo: int
+    """Whether there is an action 780. An int, since numba unpacks ints faster than bools."""
+    prune: int
+    """See ``legal_moves``."""
+    most_steps: int
+    """The step that truncates an episode."""
+
+
+class Decks(NamedTuple):
+    """Where the next games come from, for the kernels (``Settings.decks``)."""
+
+    cards: Array
+    """uint8 ``(m, 52)``, the listed deals; ``m`` = 0: random deals."""
+    cells: Array
+    """uint8 ``(m,)``, the cells of each."""
+    codes: Array
+    """uint32 ``(m, CODE_LENGTH)``, the letters of each code."""
+    n_cells: int
+    """Cells of random games."""
+    sequential: int
+    """Whether listed deals are taken in order, wrapping around, instead of at random."""
+
+
+def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """Strings ``(n,)`` of at most k letters as letters ``(n, k)``, in the same memory: kernels cannot read strings."""
+    return texts.view(np.uint32).reshape(len(texts), texts.itemsize // 4)
+
+
+@inlined_kernel
+def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[float, bool, int]:
+    """Play one action and write the next mask.
+
+    Args:
+        state: the game; modified in place.
+        action: 0..779, or 780 for undo.
+        rules: the effects of actions.
+        mask: int8 ``(780,)``, or ``(781,)`` with undo; overwritten. All ones once the episode has terminated.
+
+    Returns:
+        The reward, whether the action was illegal, and the outcome (an ``O_`` number, never a truncation).
+    """
+    board, counters, history = state
+    rewards = rules.rewards
+    illegal = False
+    moved = False
+    reward = 0.0
+    if action == UNDO:
+        undone = pop(board, counters, history)
+        if undone < 0:
+            illegal = True
+        else:
+            event = i64(EVENT[undone])
+            reward = rewards[R_STEP] - (rewards[event] - rewards[R_NONE])
+    elif why_illegal(board, action) == LEGAL:
+        reward = rewards[push(board, counters, history, action)]
+        moved = True
+    else:
+        illegal = True
+
+    outcome = O_RUNNING
+    if illegal:
+        reward = rewards[R_ILLEGAL]
+        if rules.illegal_action == TERMINATE:
+            outcome = O_ILLEGAL
+    legal = write_mask(board, counters, rules, mask)
+    if moved and legal == 0:
+        if cards_home(board) == 52:
+            outcome = O_WON
+            reward += rewards[R_WIN]
+        else:
+            outcome = O_STUCK
+            reward += rewards[R_STUCK]
+    if outcome != O_RUNNING:
+        mask[:] = 1
+    return reward, illegal, outcome
+
+
+@inlined_kernel
+def write_mask(board: Board, counters: Counters, rules: Rules, mask: Array) -> int:
+    """Write a position's mask, including undo; return the number of legal moves, not counting undo."""
+    legal = legal_moves(board, mask, rules.prune)
+    if rules.allow_undo:
+        mask[N_ACTIONS] = counters[UNDO_LENGTH] > 0
+    return legal
+
+
+@inlined_kernel
+def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Array) -> tuple[Any, int]:
+    """Deal the next game of an episode stream.
+
+    Args:
+        state: overwritten.
+        stream: uint64, the deal stream.
+        position: the next index in a sequence of decks.
+        decks: where the game comes from.
+        scratch: uint8 ``(52,)``.
+
+    Returns:
+        The stream's next state, and the deal: its number in the ``RANDOM`` scheme, or its index in the list.
+    """
+    state.counters[:] = 0
+    count = decks.cards.shape[0]
+    if count == 0:
+        stream, number = draw_random(stream)
+        deal_random(number, scratch)
+        deal(state.board, scratch, decks.n_cells)
+        return stream, number
+    if decks.sequential:
+        index = position % count
+    else:
+        stream, index = uniform_below(stream, count)
+    deal(state.board, decks.cards[index], i64(decks.cells[index]))
+    return stream, index

@@ -1,0 +1,195 @@
+"""``RecordReplay``: a wrapper that writes each episode of an environment as a replay."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from boulanger_env.envs import BoulangerEnv, internal
+from boulanger_env.files import alone_in
+from boulanger_env.game.annotation import Annotation
+from boulanger_env.game.checks import shown
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.game import Game
+from boulanger_env.game.moves import action_id
+from boulanger_env.game.outcomes import TRUNCATED
+from boulanger_env.replay.parts import ReplayError, as_annotation, as_text
+from boulanger_env.replay.recording import Games, check_games, file_name, is_wanted, next_number
+from boulanger_env.replay.replay import Replay
+
+from .actions import AutoFoundation, CardActions, TapActions
+
+# What lies between this wrapper and the environment must leave actions and rewards as they are.
+_CHANGE = (AutoFoundation, CardActions, TapActions, gym.ActionWrapper, gym.RewardWrapper)
+
+
+class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
+    """Writes each episode to a folder as a replay file when it ends.
+
+    An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
+    after those already in the folder; if you record several environments, give each its own folder.
+
+    It records base actions and the environment's rewards, so put it inside wrappers that change them:
+    ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a ``TimeLimit`` is recorded as
+    ``max_episode_steps``.
+
+    Args:
+        env: a Boulanger environment.
+        folder: where the files go; created if needed.
+        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
+        agent: who plays, for the record.
+
+    Raises:
+        BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
+            an ``agent`` that is not a text.
+
+    >>> import gymnasium as gym, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=1), folder.name)
+    >>> observation, info = env.reset(options={"code": "MS-C4-1"})
+    >>> _ = env.step(733)
+    >>> import os
+    >>> os.listdir(folder.name)
+    ['000001-MS-C4-1.json']
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, np.int64],
+        folder: str | os.PathLike[str],
+        games: Games = "all",
+        agent: str = "",
+    ) -> None:
+        RecordConstructorArgs.__init__(self, folder=os.fspath(folder), games=games, agent=agent)
+        gym.Wrapper.__init__(self, env)
+        base = env.unwrapped
+        if not isinstance(base, BoulangerEnv):
+            raise BoulangerError(
+                f"RecordReplay wraps a Boulanger environment, such as gym.make('Boulanger-C4-v0'), not {base}"
+            )
+        inside: Any = env
+        while isinstance(inside, gym.Wrapper):
+            if isinstance(inside, _CHANGE):
+                name = type(inside).__name__
+                raise BoulangerError(f"RecordReplay goes inside {name}: {name}(RecordReplay(env, folder))")
+            inside = inside.env
+        check_games(games)
+        self._base = base
+        self._games, self._agent = games, as_text("agent", agent)
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._first = next_number(self._folder)
+        self._episodes = 0
+        self._forget(None)
+
+    def _forget(self, start: Game | None) -> None:
+        self._start = start
+        self._actions: list[int] = []
+        self._rewards: list[float] = []
+        self._annotations: dict[int, Annotation] = {}
+        self._outcome: str | None = None
+        self._cut = False
+
+    @property
+    def replay(self) -> Replay:
+        """The episode so far; a notebook displays it.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no episode yet.
+        """
+        internal.check_reset(self._base)
+        assert self._start is not None
+        settings: Mapping[str, Any] = internal.settings_of(self._base).episode_keywords()
+        if self._cut:
+            settings = {**settings, "max_episode_steps": len(self._actions)}
+        noted = [self._annotations.get(i) for i in range(len(self._actions))]
+        return Replay(
+            self._start,
+            tuple(self._actions),
+            self._outcome,
+            tuple(self._rewards),
+            settings,
+            self._agent,
+            tuple(noted) if any(noted) else (),
+        )
+
+    def annotate(
+        self, choices: Mapping[int, float] | None = None, value: float | None = None, note: str = ""
+    ) -> None:
+        """Record what the agent thinks before its next action.
+
+        Args:
+            choices: base actions and their probabilities; the five likeliest are kept.
+            value: the value of the position.
+            note: any text.
+
+        Raises:
+            ReplayError: a value is not a finite number, a probability is not within 0 to 1, an action is not one, or
+                the note is not a text.
+        """
+        given = {} if choices is None else choices
+        if not isinstance(given, Mapping):
+            raise ReplayError(
+                f"choices are {shown(given)}, they must be actions and their probabilities: {{733: 0.75}}"
+            )
+        noted = as_annotation(Annotation(tuple(given.items()), value, note))
+        assert noted is not None
+        likely = sorted(noted.choices, key=lambda choice: -choice[1])[:5]
+        self._annotations[len(self._actions)] = noted._replace(choices=tuple(likely))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment; an episode in progress is written first."""
+        self._leave()
+        result = self.env.reset(seed=seed, options=options)
+        self._forget(self._base.game)
+        return result
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Play an action; the end of an episode writes it to its file.
+
+        Raises:
+            IllegalMoveError: as the environment does; such an action is not recorded.
+            ReplayError: a wrapper inside has changed actions or rewards.
+            OSError: the file cannot be written.
+        """
+        result = self.env.step(action)
+        _, reward, terminated, truncated, _ = result
+        self._actions.append(action_id(action, internal.settings_of(self._base).n_actions))
+        self._rewards.append(float(reward))
+        if terminated or truncated:
+            own = internal.outcome_of(self._base)
+            # Without an outcome of its own, it was truncated from outside.
+            self._cut = own is None
+            self._outcome = own or TRUNCATED
+            self._write()
+        return result
+
+    def close(self) -> None:
+        """Close the environment; an episode in progress is written first."""
+        self._leave()
+        self._forget(None)
+        super().close()
+
+    def _leave(self) -> None:
+        if self._actions and self._outcome is None:
+            self._write()
+
+    def _write(self) -> None:
+        number = self._episodes
+        self._episodes += 1
+        if is_wanted(self._games, number, self._outcome):
+            replay = self.replay
+            with alone_in(self._folder):
+                # Another environment may record into the same folder after all.
+                while (path := self._folder / file_name(self._first + number, replay.start.code)).exists():
+                    self._first += 1
+                replay.save(path)

@@ -1,0 +1,175 @@
+"""The scripts in ``examples/`` run as they stand, and the parts of ``ppo.py`` that are easy to get wrong are right.
+
+``train_maskable_ppo.py`` is run by ``test_training.py``.
+"""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.paths import ROOT
+
+from boulanger_env import BoulangerVectorEnv, Move, sample_legal
+
+EXAMPLES = ROOT / "examples"
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def ppo() -> dict[str, Any]:
+    """What the file defines, without running it."""
+    return runpy.run_path(str(EXAMPLES / "ppo.py"))
+
+
+def run(monkeypatch: pytest.MonkeyPatch, name: str, *arguments: object) -> None:
+    monkeypatch.setattr("sys.argv", [name, *map(str, arguments)])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+
+def test_ppo_runs(
+    ppo: dict[str, Any],
+    few_deals: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "new" / "ppo.pt"
+    small = ["--num-envs", 8, "--num-steps", 16, "--minibatch", 64, "--epochs", 1, "--max-episode-steps", 12]
+    weights = []
+    for _ in range(2):
+        run(
+            monkeypatch,
+            "ppo.py",
+            "--timesteps",
+            512,
+            *small,
+            "--reports",
+            2,
+            "--deals",
+            few_deals,
+            "--output",
+            file,
+        )
+        said = capsys.readouterr().out
+        assert said.count("moves/s") == 2
+        assert "cards home" in said
+        assert str(file) in said
+        weights.append(ppo["load"](file).state_dict())
+    assert [path.name for path in file.parent.iterdir()] == ["ppo.pt"]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])  # the same seed
+    torch.manual_seed(0)
+    fresh = ppo["Agent"]().state_dict()
+    assert not torch.equal(fresh["policy.weight"], weights[0]["policy.weight"])  # it has learned something
+
+
+def test_ppo_advantages(ppo: dict[str, Any]) -> None:
+    generator = torch.Generator().manual_seed(3)
+    steps, n, gamma, lam = 7, 5, 0.9, 0.7
+    rewards, values, cut_off = torch.rand(3, steps, n, generator=generator, dtype=torch.float64)
+    last = torch.rand(n, generator=generator, dtype=torch.float64)
+    ended = (torch.rand(steps, n, generator=generator) < 0.3).double()
+    truncated = ended.bool() & (torch.rand(steps, n, generator=generator) < 0.5)
+    cut_off = cut_off * truncated
+    found = ppo["advantages"](rewards, values, ended, cut_off, last, gamma, lam)
+    for i in range(n):
+        for t in range(steps):
+            # The sum of (gamma * lambda)^k times the error of each step up to the episode's end.
+            total, weight = 0.0, 1.0
+            for k in range(t, steps):
+                over = bool(ended[k, i])
+                after = values[k + 1, i] if k + 1 < steps else last[i]
+                after = cut_off[k, i] if over else after  # what comes next is another game's
+                total += weight * float(rewards[k, i] + gamma * after - values[k, i])
+                weight *= gamma * lam
+                if over:
+                    break
+            assert found[t, i] == pytest.approx(total)
+
+
+def test_ppo_draws_by_the_probabilities(ppo: dict[str, Any]) -> None:
+    torch.manual_seed(1)
+    chances = torch.tensor([0.0, 0.125, 0.0, 0.25, 0.625, 0.0])
+    n = 20_000
+    drawn = ppo["draw"](chances.log().expand(n, -1))
+    shares = torch.bincount(drawn, minlength=6) / n
+    assert shares[[0, 2, 5]].tolist() == [0, 0, 0]
+    # 4 standard errors of the largest share.
+    assert (shares - chances).abs().max() < 4 * (0.625 * 0.375 / n) ** 0.5
+
+
+def test_ppo_scores_the_card_that_moves(ppo: dict[str, Any]) -> None:
+    agent = ppo["Agent"]()
+    codes = torch.arange(208.0).view(1, 52, 4) / 100
+    agent.policy.register_forward_hook(lambda layer, inputs, output: codes.expand_as(output))
+    n = 16
+    envs = BoulangerVectorEnv(n, 4)
+    observations, infos = envs.reset(seed=5)
+    states = np.arange(n, dtype=np.uint64)
+    kinds = set()
+    for _ in range(25):
+        mask = torch.from_numpy(infos["action_mask"].view(np.bool_).copy())
+        mask[:, 0] |= mask.all(1)
+        log_probabilities, _ = agent(torch.from_numpy(observations), mask)
+        for i in range(n):
+            game = envs.game(i)
+            legal = game.legal_moves()
+            scores = []
+            for move in legal:
+                card, kind = moved(game, move)
+                kinds.add(kind)
+                scores.append(4 * (card - 1) + kind)
+            if legal:
+                expected = (torch.tensor(scores) / 100).log_softmax(0)
+                found = log_probabilities[i, [move.id for move in legal]]
+                assert torch.allclose(found, expected, atol=1e-4), i
+        observations, _, _, _, infos = envs.step(sample_legal(infos["action_mask"], states))
+    assert kinds == {0, 1, 2, 3}
+
+
+def moved(game: Any, move: Move) -> tuple[int, int]:
+    """The card that a move takes, of a group the highest, and where it goes as the network counts it."""
+    columns = game.columns
+    card = columns[move.source][-move.size] if move.source < 8 else game.cells[move.source - 8]
+    if move.destination >= 8:
+        return card, move.destination - 6
+    return card, 0 if columns[move.destination] else 1
+
+
+@pytest.mark.parametrize("illegal_action", ["penalize", "terminate"])
+def test_dqn_runs(
+    illegal_action: str,
+    few_deals: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "new" / "dqn.zip"
+    run(
+        monkeypatch,
+        "train_dqn.py",
+        *("--illegal-action", illegal_action, "--timesteps", 256, "--num-envs", 4, "--learning-starts", 64),
+        *(
+            "--buffer-size",
+            256,
+            "--reports",
+            2,
+            "--max-episode-steps",
+            10,
+            "--deals",
+            few_deals,
+            "--output",
+            file,
+        ),
+    )
+    said = capsys.readouterr().out
+    assert said.count("% illegal") == 2
+    assert "| the same values, masked | 0.0% |" in said
+    assert "| random legal actions | 0.0% |" in said
+    assert [path.name for path in file.parent.iterdir()] == ["dqn.zip"]
