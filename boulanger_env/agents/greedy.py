@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import apply, copy_row, legal_moves, run_length
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_CELL, TO_FOUNDATION
@@ -22,7 +23,7 @@ from boulanger_env.game.state import (
 )
 
 from .base import NO_ACTION, BatchAgent, board_rows
-from .memory import NEVER, Visited, last_visit, position_hash
+from .memory import NEVER, Visited, last_visit
 
 # The order of preference. Ties go to the column in which the next card to go home is easiest to uncover, then to the
 # lowest action id.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import whole_number
+from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import allocating_kernel, i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
@@ -18,7 +19,7 @@ from boulanger_env.game.taps import foundation_action
 from .base import NO_ACTION, BatchAgent, board_rows
 from .greedy import allowed_moves, choose, first_allowed
 from .lookahead import OPEN, new_tree, play, search
-from .memory import Visited, position_hash
+from .memory import Visited
 from .position_value import evaluate_position
 
 NODES = 300

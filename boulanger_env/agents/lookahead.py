@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import apply, cards_home, copy_row, legal_moves
 from boulanger_env.game.moves import N_ACTIONS
@@ -17,7 +18,6 @@ from boulanger_env.game.state import BOARD_SIZE, Array, Board
 from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION
-from .memory import position_hash
 from .position_value import evaluate_position
 
 WON, OPEN, LOST = 1, 0, -1
@@ -152,7 +152,7 @@ def _trace(tree: Any, node: int) -> int:
 def _add(seen: Array, key: Any) -> bool:
     """Add a hash to the set; False if it was already there."""
     last = np.uint64(len(seen) - 1)
-    # 0 marks a free place; the won position, whose hash is 0, needs none.
+    # 0 marks a free place; that a position's hash is 0 is as unlikely as that two positions share one.
     place = key & last
     while seen[place] != 0:
         if seen[place] == key:

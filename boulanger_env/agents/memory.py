@@ -1,4 +1,4 @@
-"""Position hashes, and the memory of the positions that a game has been through."""
+"""The memory of the positions that a game has been through, by their hashes (``game/hashing.py``)."""
 
 from __future__ import annotations
 
@@ -7,57 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.game.cards import N_CARDS
-from boulanger_env.game.jit import i64, kernel
-from boulanger_env.game.kernels import KEY_BASE, KEY_CELL, KEY_HOME
-from boulanger_env.game.state import (
-    CELLS,
-    HEIGHTS,
-    MAX_CELLS,
-    MAX_HEIGHT,
-    N_COLUMNS,
-    NO_CARD,
-    NO_CELL,
-    TABLEAU,
-    Array,
-    Board,
-)
+from boulanger_env.game.jit import kernel
+from boulanger_env.game.state import Array
 
 NEVER = -1
-
-
-def _random_table(rows: int, columns: int) -> NDArray[np.uint64]:
-    """The first outputs of SplitMix64 from state 0: fixed, independent of any library's random stream."""
-    z = np.arange(1, rows * columns + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    table: NDArray[np.uint64] = (z ^ (z >> np.uint64(31))).reshape(rows, columns)
-    return table
-
-
-# A number for each card on each thing it can lie on (see kernels.position_key).
-_LIES_ON = _random_table(N_CARDS + 1, KEY_HOME)
-
-
-@kernel
-def position_hash(board: Board) -> Any:
-    """A uint64 that is the same for positions that differ only in the order of columns or of cells.
-
-    The exclusive or, over the cards not yet home, of a random number for the card and what it lies on, as in
-    ``kernels.position_key``. Two different positions of a game collide with probability 2**-64.
-    """
-    key = np.uint64(0)
-    for column in range(N_COLUMNS):
-        below = KEY_BASE
-        for i in range(i64(board[HEIGHTS + column])):
-            card = i64(board[TABLEAU + column * MAX_HEIGHT + i])
-            key ^= _LIES_ON[card, below]
-            below = card
-    for c in range(MAX_CELLS):
-        card = i64(board[CELLS + c])
-        if card != NO_CARD and card != NO_CELL:
-            key ^= _LIES_ON[card, KEY_CELL]
-    return key
 
 
 @kernel

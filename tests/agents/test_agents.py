@@ -18,10 +18,10 @@ from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game
 from boulanger_env.agents import AGENTS, Agent, GreedyAgent, HeuristicAgent, RandomAgent, SolverAgent, make
 from boulanger_env.agents.greedy import DIG_TO_CELL, preference
 from boulanger_env.agents.lookahead import LOST, OPEN, WON, new_tree, search
-from boulanger_env.agents.memory import position_hash
 from boulanger_env.agents.position_value import evaluate_position
 from boulanger_env.deals import code_range
 from boulanger_env.envs.observations import board_from_observation
+from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.solver import solve
 

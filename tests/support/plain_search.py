@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from boulanger_env.agents.memory import position_hash
 from boulanger_env.game import Game
+from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import apply, cards_home, copy_row, legal_moves
 from boulanger_env.game.moves import N_ACTIONS
