@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tomllib
-from make_reference import reference
+from make_reference import Reference
 
 from boulanger_env.deals import load, set_names
 from boulanger_env.envs import FEATURES, N_FEATURES, REWARDS
@@ -90,7 +90,7 @@ EXTRAS = {
     "ray": "benchmarks and labels on [more than one machine](benchmark.md#more-than-one-machine)",
     "train": "training",
     "test": "running the tests",
-    "docs": "building the site",
+    "docs": "building the [documentation](index.md) as a site",
     "peers": "comparing the speed with other environments",
     "dev": "work on the package",
 }
@@ -141,8 +141,14 @@ GENERATED: dict[str, Callable[[], str]] = {
 """Name in a page -> what makes the text."""
 
 
-def fill(page: str) -> str:
-    """A page with all its parts made again."""
+def fill(text: str, page: str) -> str:
+    """A page's text with all its parts made again.
+
+    Args:
+        text: what it says now.
+        page: the name of its file in ``docs/``.
+    """
+    reference = Reference(page)
 
     def made(match: re.Match[str]) -> str:
         kind, name, options, _ = match.groups()
@@ -150,16 +156,16 @@ def fill(page: str) -> str:
         if kind == "generated":
             text = GENERATED[name]()
         else:
-            text = reference(name, int(level[1])) if level else reference(name)
+            text = reference.write(name, int(level[1])) if level else reference.write(name)
         return f"<!-- {kind}: {name}{options} -->\n\n{text}\n\n<!-- end -->"
 
-    return PART.sub(made, page)
+    return PART.sub(made, text)
 
 
 def main() -> None:
     for path in sorted(DOCS.glob("*.md")):
         old = path.read_text(encoding="utf-8")
-        new = fill(old)
+        new = fill(old, path.name)
         if new != old:
             path.write_text(new, encoding="utf-8", newline="\n")
             print(path.relative_to(DOCS.parent))

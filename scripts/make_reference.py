@@ -1,16 +1,18 @@
-"""The Python reference as short Markdown that reads on GitHub: signatures, docstrings, and a table of members."""
+"""The Python reference as Markdown that reads on GitHub and on the site: signatures, docstrings, members."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import griffe
 
 ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
+_MARKER = re.compile(r"^<!-- reference: (\S+)", re.MULTILINE)
 _ROLE = re.compile(r":(?:class|meth|func|mod|attr|data):`~?([^`]+)`")
 _LISTS = {
     griffe.DocstringSectionKind.parameters: "Arguments",
@@ -21,8 +23,12 @@ _LISTS = {
 }
 _FIELDS = re.compile(r"NamedTuple|TypedDict")
 """Bases of classes whose fields are their arguments."""
+_SPECIAL = ("__call__", "__str__")
+"""Special methods that are part of a class's documented interface."""
 _WIDTH = 100
 """Characters of a signature on one line."""
+_SHORT = 24
+"""Characters of a signature in a table, which has to fit a telephone."""
 
 
 @cache
@@ -35,33 +41,145 @@ def _package() -> Any:
     )
 
 
-def reference(path: str, level: int = 3) -> str:
-    """What a public name of the package is: its signature, its docstring, its members.
+def _target(path: str) -> Any:
+    found = _package()[path.removeprefix("boulanger_env.")]
+    return found.final_target if found.is_alias else found
+
+
+class _Place(NamedTuple):
+    """Where a name is documented."""
+
+    page: str
+    anchor: str
+
+
+@cache
+def _places() -> dict[str, _Place]:
+    """Every documented object, by the path of its definition."""
+    places = {}
+    for page in sorted(DOCS.glob("*.md")):
+        for path in _MARKER.findall(page.read_text(encoding="utf-8")):
+            thing = _target(path)
+            places[thing.path] = _Place(page.name, path)
+            for name, _ in _documented_members(thing):
+                places[f"{thing.path}.{name}"] = _Place(page.name, f"{path}.{name}")
+    return places
+
+
+def _documented_members(thing: Any) -> list[tuple[str, Any]]:
+    if not thing.is_class:
+        return []
+    return [
+        (name, member)
+        for name, member in thing.members.items()
+        if (name in _SPECIAL or not name.startswith("_")) and not member.is_alias and member.docstring
+    ]
+
+
+class Reference:
+    """Writes the reference of one page.
 
     Args:
-        path: the name, from ``boulanger_env`` on.
-        level: of its heading.
+        page: the name of the page's file: a link to a name on the same page needs no file.
     """
-    found = _package()[path.removeprefix("boulanger_env.")]
-    thing = found.final_target if found.is_alias else found
-    parts = [
-        f'<a id="{path}"></a>',
-        f"{'#' * level} `{thing.name}`",
-        f"```python\n{_signature(thing, types=True)}\n```",
-        *_docstring(thing),
-    ]
-    # A docstring's own headings begin with two signs, whatever they stand under.
-    parts = [
-        re.sub(r"^##", "#" * (level + 1), part, flags=re.MULTILINE) if i > 1 else part
-        for i, part in enumerate(parts)
-    ]
-    if thing.is_class:
-        parts += [*_own_docstring(thing.members.get("__init__")), *_members(thing, path)]
-    return "\n\n".join(parts)
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+
+    def write(self, path: str, level: int = 3) -> str:
+        """What a public name of the package is: its signature, its docstring, its members.
+
+        Args:
+            path: the name, from ``boulanger_env`` on.
+            level: of its heading.
+        """
+        thing = _target(path)
+        parts = [*self._head(thing, path, thing.name, level), *self._docstring(thing, level)]
+        if thing.is_class:
+            init = thing.members.get("__init__")
+            parts += self._docstring(init, level) if init is not None and init.docstring else []
+            parts += self._members(thing, path, level)
+        return "\n\n".join(parts)
+
+    def _head(self, thing: Any, path: str, title: str, level: int) -> list[str]:
+        return [
+            f'<a id="{path}"></a>',
+            f"{'#' * level} `{title}`",
+            f"```python\n{_signature(thing, types=True)}\n```",
+        ]
+
+    def _members(self, thing: Any, path: str, level: int) -> list[str]:
+        """A table of all members, then a section for each that has more to say than its row."""
+        rows, sections = [], []
+        for name, member in _documented_members(thing):
+            here = f"{path}.{name}"
+            signature = _signature(member, types=False)
+            body = self._docstring(member, level + 1)
+            if len(body) > 1 or len(signature) > _SHORT:
+                shown = f"[`{name}{'()' * member.is_function}`](#{here})"
+                sections += [*self._head(member, here, f"{thing.name}.{name}", level + 1), *body]
+            else:
+                shown = f'<a id="{here}"></a>`{signature}`'
+            rows.append(f"| {shown} | {_cell(body[0])} |")
+        return ["\n".join(["| member | |", "| --- | --- |", *rows]), *sections] if rows else []
+
+    def _text(self, thing: Any, text: str) -> str:
+        """A docstring's text as Markdown: roles become code, with a link where the name is documented."""
+
+        def link(match: re.Match[str]) -> str:
+            name = match[1]
+            try:
+                path = name if name.startswith("boulanger_env.") else thing.resolve(name)
+                place = _places().get(_target(path).path)
+            except (griffe.NameResolutionError, KeyError, AttributeError):
+                place = None
+            code = f"`{name.removeprefix('boulanger_env.')}`"
+            if place is None:
+                return code
+            return f"[{code}]({'' if place.page == self._page else place.page}#{place.anchor})"
+
+        return _ROLE.sub(link, text.strip())
+
+    def _docstring(self, thing: Any, level: int) -> list[str]:
+        """The sections of a docstring. Its own headings, which begin with ``##``, go below ``level``."""
+        parts: list[str] = []
+        for section in thing.docstring.parsed if thing.docstring else []:
+            if section.kind is griffe.DocstringSectionKind.text:
+                parts += self._paragraphs(thing, section.value, level)
+            elif section.kind is griffe.DocstringSectionKind.examples:
+                code = [text for kind, text in section.value if kind is griffe.DocstringSectionKind.examples]
+                parts += [_session(text) for text in code]
+            elif section.kind in _LISTS:
+                rows = [f"- {self._entry(thing, section.kind, one)}" for one in section.value]
+                parts += [f"**{_LISTS[section.kind]}**", "\n".join(rows)]
+            elif section.kind is griffe.DocstringSectionKind.admonition:
+                parts.append(f"**{section.title}**: {self._text(thing, section.value.description)}")
+        return parts
+
+    def _paragraphs(self, thing: Any, text: str, level: int) -> list[str]:
+        parts = []
+        for paragraph in re.split(r"\n{2,}", text.strip()):
+            if paragraph.startswith(">>> "):
+                parts.append(_session(paragraph))
+            else:
+                parts.append(re.sub(r"^##(?=#* )", "#" * (level + 1), self._text(thing, paragraph)))
+        return parts
+
+    def _entry(self, thing: Any, kind: Any, one: Any) -> str:
+        text = " ".join(self._text(thing, one.description).split())
+        if kind in (griffe.DocstringSectionKind.returns, griffe.DocstringSectionKind.yields):
+            return text
+        return f"`{one.annotation if kind is griffe.DocstringSectionKind.raises else one.name}`: {text}"
 
 
-def _own_docstring(method: Any) -> list[str]:
-    return _docstring(method) if method is not None and method.docstring else []
+def _session(text: str) -> str:
+    """An example as a block of code, as Python prints it: doctest needs a word where a line of output is empty."""
+    shown = re.sub(r"^<BLANKLINE>$", "", text.strip(), flags=re.MULTILINE)
+    return f"```pycon\n{shown}\n```"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _signature(thing: Any, types: bool) -> str:
@@ -104,41 +222,3 @@ def _parameters(thing: Any, types: bool) -> list[str]:
         default = f"{equals}{one.default}" if one.default is not None and not stars else ""
         words.append(f"{stars}{one.name}{typed}{default}")
     return words
-
-
-def _plain(text: str) -> str:
-    """A docstring's text as Markdown: roles as code."""
-    return _ROLE.sub(lambda match: f"`{match[1].removeprefix('boulanger_env.')}`", text.strip())
-
-
-def _docstring(thing: Any) -> list[str]:
-    """The sections of a docstring. Examples are left out: the site has them, and doctest runs them."""
-    parts: list[str] = []
-    for section in thing.docstring.parsed if thing.docstring else []:
-        if section.kind is griffe.DocstringSectionKind.text:
-            text = re.split(r"^>>> ", section.value, maxsplit=1, flags=re.MULTILINE)[0]
-            parts += [_plain(text)] if text.strip() else []
-        elif section.kind in _LISTS:
-            rows = [f"- {_entry(section.kind, one)}" for one in section.value]
-            parts += [f"**{_LISTS[section.kind]}**", "\n".join(rows)]
-        elif section.kind is griffe.DocstringSectionKind.admonition:
-            parts.append(f"**{section.title}**: {_plain(section.value.description)}")
-    return parts
-
-
-def _entry(kind: Any, one: Any) -> str:
-    text = " ".join(_plain(one.description).split())
-    if kind in (griffe.DocstringSectionKind.returns, griffe.DocstringSectionKind.yields):
-        return text
-    return f"`{one.annotation if kind is griffe.DocstringSectionKind.raises else one.name}`: {text}"
-
-
-def _members(thing: Any, path: str) -> list[str]:
-    rows = []
-    for name, member in thing.members.items():
-        if name.startswith("_") or member.is_alias or not member.docstring:
-            continue
-        first = _plain(member.docstring.value).split("\n\n")[0]
-        about = " ".join(first.split()).replace("|", "\\|")
-        rows.append(f'| <a id="{path}.{name}"></a>`{_signature(member, types=False)}` | {about} |')
-    return ["\n".join(["| member | |", "| --- | --- |", *rows])] if rows else []

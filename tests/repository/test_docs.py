@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import ast
 import doctest
-import importlib
 import importlib.util
 import re
-import sys
 from hashlib import sha256
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from support.paths import ROOT
+from support.scripts import script
 
 from boulanger_env.agents import AGENTS
 
 DOCS = ROOT / "docs"
-SCRIPTS = ROOT / "scripts"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 # Fences in these languages run; the others are for reading.
@@ -79,8 +76,18 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> None:
     exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), names)
 
 
+def as_doctest(code: str) -> str:
+    """A session as people see it, with the word that doctest wants for an empty line of output."""
+    lines = code.split("\n")
+    return "\n".join(
+        "<BLANKLINE>" if not line and after and not after.startswith(">>> ") else line
+        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+    )
+
+
 def run_session(block: Block, page: Path, names: dict[str, Any]) -> None:
-    test = doctest.DocTestParser().get_doctest(block.code, names, page_id(page), str(page), block.line - 1)
+    code = as_doctest(block.code)
+    test = doctest.DocTestParser().get_doctest(code, names, page_id(page), str(page), block.line - 1)
     report: list[str] = []
     flags = doctest.ELLIPSIS | doctest.REPORT_NDIFF
     doctest.DocTestRunner(optionflags=flags).run(test, out=report.append, clear_globs=False)
@@ -109,7 +116,7 @@ def test_every_python_block_runs_alone(
     """People copy one block, not the page."""
     monkeypatch.chdir(tmp_path)
     session = block.language == "pycon"
-    examples = doctest.DocTestParser().get_examples(block.code) if session else []
+    examples = doctest.DocTestParser().get_examples(as_doctest(block.code)) if session else []
     source = "".join(example.source for example in examples) if session else block.code
     assert source.strip(), f"line {block.line}: there is no code in this block"
     missing = missing_library(source)
@@ -161,47 +168,6 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_readme_has_its_two_commands(marker: str, command: str) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert text.count(f"<!-- {marker} -->\n```bash\n{command}\n```\n") == 1
-
-
-def script(name: str) -> ModuleType:
-    """A module in scripts/, which is not a package."""
-    if str(SCRIPTS) not in sys.path:
-        sys.path.append(str(SCRIPTS))
-    return importlib.import_module(name)
-
-
-def test_parts_made_from_the_code_are_up_to_date() -> None:
-    pytest.importorskip("typer")
-    pytest.importorskip("griffe")
-    pytest.importorskip("tomllib", reason="Python 3.11 brings it")
-    docs = script("make_docs")
-    made = set()
-    for page in DOCS.glob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        assert len(docs.PART.findall(text)) == text.count("<!-- end -->"), page_id(page)
-        made |= {name for kind, name, *_ in docs.PART.findall(text) if kind == "generated"}
-        assert docs.fill(text) == text, f"{page_id(page)} is old: run python scripts/make_docs.py"
-    assert made == set(docs.GENERATED)
-
-
-def test_the_site_has_the_full_reference_and_files_of_the_root() -> None:
-    hooks = script("site_hooks")
-    filled = hooks.fill((DOCS / "environment.md").read_text(encoding="utf-8"))
-    assert "::: boulanger_env.BoulangerEnv\n    options:\n      heading_level: 2\n" in filled
-    assert "<a id=" not in filled
-    assert "House rules" in hooks.fill((DOCS / "contributing.md").read_text(encoding="utf-8"))
-    for page in PAGES:
-        assert not re.search("<!-- (include|reference)", hooks.fill(page.read_text(encoding="utf-8")))
-
-
-def test_features_are_listed_without_a_gap() -> None:
-    pytest.importorskip("griffe")
-    pytest.importorskip("tomllib", reason="Python 3.11 brings it")
-    rows = [re.match(r"\| (\d+)-(\d+) \|", line) for line in script("make_docs").features().splitlines()[2:]]
-    ranges = [(int(row[1]), int(row[2])) for row in rows if row]
-    assert len(ranges) == len(rows)
-    assert [start for start, _ in ranges] == [0, *(last + 1 for _, last in ranges[:-1])]
-    assert ranges[-1][1] == 2075
 
 
 def test_every_agent_is_described() -> None:
