@@ -11,6 +11,7 @@ import argparse
 import re
 from pathlib import Path
 
+from boulanger_env.agents import AgentSpec
 from boulanger_env.benchmark import Results, evaluate
 from boulanger_env.deals import load
 from boulanger_env.files import files_in, write_text
@@ -20,22 +21,16 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "leaderboard"
 
 SETS = ("c4-test", "c2-test", "c1-test")
-AGENTS = (
-    "random",
-    "greedy",
-    "heuristic:nodes=1",
-    "heuristic:nodes=30",
-    "heuristic",
-    "heuristic:nodes=3000",
-    "solver:quality=shortest",
-)
-
-ABOUT = {
+AGENTS = {
     "random": "`random`, any legal move",
     "greedy": "`greedy`, a fixed order of moves",
+    "heuristic:nodes=1": "`heuristic:nodes=1`, a search over 1 position per move",
+    "heuristic:nodes=30": "`heuristic:nodes=30`, a search over 30 positions per move",
     "heuristic": "`heuristic`, a search over 300 positions per move",
-    "solver-shortest": "`solver`, the complete solver: what is possible",
+    "heuristic:nodes=3000": "`heuristic:nodes=3000`, a search over 3000 positions per move",
+    "solver:quality=shortest": "`solver`, the complete solver: what is possible",
 }
+"""What plays, as ``AgentSpec.parse`` reads it, and how the README's table describes it. To add an agent, add an entry."""
 
 _BETWEEN = r"(<!-- leaderboard: {} -->\n).*?(<!-- end -->)"
 
@@ -70,19 +65,15 @@ def results(name: str) -> list[Results]:
     )
 
 
-def described(policy: str) -> str:
-    """A policy as it stands in the README's table."""
-    if policy in ABOUT:
-        return ABOUT[policy]
-    name, _, nodes = policy.partition("-")
-    if not nodes.isdigit():
-        return f"`{policy}`"
-    return f"`{name}:nodes={nodes}`, a search over {nodes} position{'' if nodes == '1' else 's'} per move"
+def described() -> dict[str, str]:
+    """The policies as they stand in the README's table."""
+    return {AgentSpec.parse(text).make().name: about for text, about in AGENTS.items()}
 
 
 def front_table() -> str:
     """The README's table: the share of the deals that each agent won, all sets side by side."""
     won = {name: {run.policy: run.summary for run in results(name)} for name in SETS}
+    about = described()
     rows = [["agent", *(f"won, `{name}`" for name in SETS), "moves too many"]]
     for policy, summary in won[SETS[0]].items():
         shares = []
@@ -90,7 +81,7 @@ def front_table() -> str:
             value, low, high = (100 * (number or 0) for number in won[name][policy].win_rate)
             shares.append(f"{value:.1f} % [{low:.1f}, {high:.1f}]")
         regret = "-" if summary.regret is None else f"{summary.regret.value:.1f}"
-        rows.append([described(policy), *shares, regret])
+        rows.append([about.get(policy, f"`{policy}`"), *shares, regret])
     return markdown_rows(rows)
 
 

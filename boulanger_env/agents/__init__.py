@@ -1,18 +1,19 @@
-"""What plays: the package's own agents, trained models, any callable; and the names they are asked for by."""
+"""What plays: the package's own agents, trained models, any callable; and how they are named."""
 
-from .base import AGENTS, Agent, BatchAgent, make
+from .base import Agent, BatchAgent
+from .catalog import AGENTS, make
 from .greedy import GreedyAgent
 from .heuristic import HeuristicAgent
 from .model_files import save_model
-from .policies import Policy, as_policy
+from .policies import Policy
 from .random import RandomAgent
 from .solver import SolverAgent
-
-AGENTS.update(random=RandomAgent, greedy=GreedyAgent, heuristic=HeuristicAgent, solver=SolverAgent)
+from .specs import AgentSpec, as_policy
 
 __all__ = [
     "AGENTS",
     "Agent",
+    "AgentSpec",
     "BatchAgent",
     "GreedyAgent",
     "HeuristicAgent",

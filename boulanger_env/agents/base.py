@@ -1,4 +1,4 @@
-"""The agent protocol, and the table of the package's agents.
+"""The agent protocol, and the base class of the package's agents.
 
 An agent is a callable ``agent(observation, mask, info) -> action`` that sees only what the environment shows.
 With one mask it returns an int; with masks ``(n, actions)``, and observation and info batched like a vector
@@ -12,9 +12,8 @@ environment); they get an arbitrary action, which is ignored.
 from __future__ import annotations
 
 import copy
-import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from boulanger_env.envs.observations import board_from_observation
 from boulanger_env.envs.sampling import as_masks, check_binary
 from boulanger_env.game.checks import MOST, as_array, shown, whole_number
-from boulanger_env.game.errors import BoulangerError, did_you_mean
+from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import Board
 from boulanger_env.game.turns import Turn
@@ -50,42 +49,6 @@ class Agent(Protocol):
 
     def reset(self, games: ArrayLike | None = None, slots: ArrayLike | None = None) -> None:
         """Forget the games in ``slots``, which now hold the games numbered ``games`` (see ``BatchAgent.reset``)."""
-
-
-AgentFactory = Callable[..., Agent]
-
-AGENTS: dict[str, AgentFactory] = {}
-"""The package's agents by name. ``make`` builds them; to add an agent, add an entry."""
-
-
-def make(name: str, seed: int = 0, **options: Any) -> Agent:
-    """Build one of the package's agents.
-
-    Args:
-        name: a key of ``AGENTS``: ``random``, ``greedy``, ``heuristic`` or ``solver``.
-        seed: random seed, 0 .. 2**64 - 1.
-        options: options of that agent, such as ``nodes`` for ``heuristic``.
-
-    Raises:
-        BoulangerError: there is no agent of that name, it has no such option, or a value is not possible.
-
-    >>> make("random", seed=3).name
-    'random'
-    >>> make("heuristic", nodes=30).name
-    'heuristic-30'
-    """
-    factory = AGENTS.get(name) if isinstance(name, str) else None
-    if factory is None:
-        near = did_you_mean(name, AGENTS) if isinstance(name, str) else ""
-        raise BoulangerError(f"there is no agent {shown(name)}{near}: the agents are {', '.join(AGENTS)}")
-    known = inspect.signature(factory).parameters
-    for option in options:
-        if option not in known:
-            has = f"its options are {', '.join(known)}" if known else "it has none"
-            raise BoulangerError(f"agent {name} has no option {option!r}{did_you_mean(option, known)}: {has}")
-    agent = factory(**options)
-    agent.seed(seed)
-    return agent
 
 
 class BatchAgent(ABC):

@@ -13,8 +13,7 @@ import os
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -23,10 +22,7 @@ from boulanger_env.envs import BoulangerEnv, BoulangerVectorEnv, internal
 from boulanger_env.envs.settings import NO_LIMIT, Settings
 from boulanger_env.files import write_with
 from boulanger_env.game.checks import is_list
-from boulanger_env.game.errors import BoulangerError, did_you_mean
-from boulanger_env.shown import printable
-
-from . import AGENTS
+from boulanger_env.game.errors import BoulangerError
 
 ATTRIBUTE = "boulanger_env"
 """Where a model keeps its ``WayOfPlay``."""
@@ -34,12 +30,17 @@ ATTRIBUTE = "boulanger_env"
 EXPANSION = 20
 """Highest allowed compression ratio of a model's file: Stable-Baselines3 does not compress at all."""
 
+# What a benchmark decides itself: which games are played, and what is shown of them. Rows hold the game's score,
+# whatever the reward.
+_BENCHMARKS_OWN = {"n_cells", "deals", "deal_order", "reward", "array_infos", "render_mode", "render_size"}
+
 SETTINGS: dict[str, Any] = {
-    name: getattr(Settings, name)
-    for name in ("allow_undo", "illegal_action", "max_episode_steps", "observation", "prune")
+    keyword.name: keyword.default
+    for keyword in sorted(fields(Settings), key=lambda keyword: keyword.name)
+    if keyword.init and keyword.name not in _BENCHMARKS_OWN
 }
-"""The keywords of the environment that a benchmark may set, with their defaults. The benchmark itself decides which
-games are played and how many at a time, and rows hold the game's score whatever the reward."""
+"""The keywords of the environment that models carry and that a benchmark may set, with their defaults: all that decide
+what a policy sees and what its actions do."""
 
 PLAYED = ("CardActions", "AutoFoundation")
 """Wrappers that models are benchmarked under, if they were trained under them."""
@@ -130,8 +131,8 @@ def save_model(
         model: the model.
         path: the ``.zip`` to write.
         sample: whether the model samples its actions or always takes the likeliest.
-        settings: keywords of the environment: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
-            ``observation``, ``prune``. None to take them from the model's environment.
+        settings: keywords of the environment, such as ``prune``: all in ``SETTINGS``, with their default if they are
+            missing. None to take them from the model's environment.
         wrappers: names of the wrappers that change what the model sees or does, such as ``["CardActions"]``. None to
             take them from the model's environment.
 
@@ -219,12 +220,12 @@ def trained_in(model: Any) -> WayOfPlay | None:
     if not isinstance(env, BoulangerEnv | BoulangerVectorEnv):
         return None
     settings = internal.settings_of(env)
-    found = {**settings.episode_keywords(), "observation": settings.observation}
+    found = {key: getattr(settings, key) for key in SETTINGS}
     # The lowest limit counts; games without one get the benchmark's default.
     limits = [steps for steps in (*limits, found.pop("max_episode_steps")) if steps != NO_LIMIT]
     if limits:
         found["max_episode_steps"] = min(limits)
-    return WayOfPlay({key: found[key] for key in SETTINGS if key in found}, tuple(wrappers))
+    return WayOfPlay(found, tuple(wrappers))
 
 
 def _matters(wrapper: Any) -> bool:
@@ -234,23 +235,18 @@ def _matters(wrapper: Any) -> bool:
     return not any(base.__name__ in _HARMLESS for base in type(wrapper).__mro__)
 
 
-def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str, Any]]:
+def load_model(path: str, content: bytes) -> tuple[Any, dict[str, Any]]:
     """The model in a ``.zip`` that Stable-Baselines3 or sb3-contrib saved, and the file's digest.
 
     Loading such a file can run code from it: load only files from people whom you would let run programs.
 
     Args:
-        path: the file.
-        content: its content, if it was read before.
+        path: the file's path, for error messages.
+        content: the file's content.
 
     Raises:
-        BoulangerError: the file does not exist or is not such a model, or the libraries are missing.
-        OSError: the file cannot be read.
+        BoulangerError: it is not such a model, or the libraries are missing.
     """
-    if content is None:
-        if not os.path.isfile(path):
-            raise BoulangerError(no_policy(os.fspath(path)))
-        content = path.read_bytes()
     try:
         importlib.import_module("sb3_contrib")
         saved: Any = importlib.import_module("stable_baselines3.common.save_util")
@@ -273,15 +269,6 @@ def load_model(path: Path, content: bytes | None = None) -> tuple[Any, dict[str,
             f"{path} is not a model that Stable-Baselines3 or sb3-contrib saved: {error or type(error).__name__}"
         ) from error
     return model, {"model": hashlib.sha256(content).hexdigest()[:16]}
-
-
-def no_policy(text: str) -> str:
-    """The message for a text that does not name a policy."""
-    return (
-        f"there is no agent and no file '{printable(text, 200)}'{did_you_mean(text.partition(':')[0], AGENTS)}; "
-        f"the agents are {', '.join(AGENTS)}, "
-        "a model is the .zip that Stable-Baselines3 or sb3-contrib saved, and module:name is a policy of your own"
-    )
 
 
 def _check_size(content: bytes) -> None:

@@ -1,21 +1,26 @@
-"""A trained model as a batched agent."""
+"""A trained model as a batched agent, and as a policy that is played as it was trained."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from boulanger_env.envs.action_maps import base_actions, card_masks
+from boulanger_env.envs import N_FEATURES
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_actions, card_masks
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
 
 from .base import board_rows
+from .model_files import PLAYED, way_of_play
+from .policies import Policy
 
 TOLD, LEAST_TOLD = 5, 0.0005
 """The most actions in an annotation, and the lowest probability worth reporting."""
@@ -123,3 +128,85 @@ class ModelPlayer:
             choices = zip(actions.tolist(), shares.tolist(), strict=True)
             found.append(Annotation(tuple(choice for choice in choices if choice[1] >= LEAST_TOLD), value))
         return found
+
+
+def is_model(policy: Any) -> bool:
+    """Whether an object is a model of Stable-Baselines3 or sb3-contrib."""
+    return hasattr(policy, "predict") and hasattr(policy, "observation_space")
+
+
+def model_policy(
+    model: Any, name: str, details: Mapping[str, Any] | None = None, sample: bool | None = None
+) -> Policy:
+    """The ``Policy`` of a trained model, which is played as it was trained (see ``way_of_play``).
+
+    Args:
+        model: the model.
+        name: what it is reported under.
+        details: what identifies it; None for a digest of its weights.
+        sample: see ``as_policy``.
+
+    Raises:
+        BoulangerError: it cannot be played: it is a model of another environment or of wrappers that no benchmark
+            uses, its weights are not finite, or it cannot sample.
+    """
+    way = way_of_play(model)
+    other = [wrapper for wrapper in way.wrappers if wrapper not in PLAYED]
+    if other:
+        raise BoulangerError(
+            f"model {name} was trained under {other[0]}, which a benchmark does not put around its games: "
+            "benchmark a callable that does the same to the observation and the action; or save the model with "
+            "save_model(..., wrappers=[]), if the wrapper changes neither"
+        )
+    if not all(bool(weights.isfinite().all()) for weights in model.policy.state_dict().values()):
+        raise BoulangerError(
+            f"model {name} has weights that are not finite numbers: its training diverged, and it plays nothing"
+        )
+    actions = int(getattr(model.action_space, "n", 0))
+    widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
+    if actions not in widths:
+        raise BoulangerError(
+            f"model {name} has the action space {model.action_space}: it must have {N_ACTIONS} actions, or "
+            f"{N_CARD_ACTIONS} (CardActions), and one more with undo"
+        )
+    observation = _observation_kind(model.observation_space)
+    if observation is None:
+        raise BoulangerError(
+            f"model {name} has an observation space that is neither 'features' nor 'cards': "
+            f"{model.observation_space}"
+        )
+    undo = actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1)
+    auto_foundation = "AutoFoundation" in way.wrappers
+    if undo and auto_foundation:
+        raise BoulangerError(
+            f"model {name} was trained under AutoFoundation with undo: no benchmark plays that"
+        )
+    sample = way.sample if sample is None else sample
+    return Policy(
+        name=name,
+        act=ModelPlayer(model, actions, sample, auto_foundation),
+        batched=True,
+        settings={**way.settings, "observation": observation, "allow_undo": undo},
+        fixed=frozenset({"observation", "allow_undo"}),
+        details={
+            **(_weights(model) if details is None else details),
+            "sample": sample,
+            **({"wrappers": list(way.wrappers)} if way.wrappers else {}),
+        },
+    )
+
+
+def _weights(model: Any) -> dict[str, str]:
+    """What identifies a model in memory: a digest of its weights."""
+    digest = hashlib.sha256()
+    for key, weights in sorted(model.policy.state_dict().items()):
+        digest.update(key.encode() + weights.detach().cpu().numpy().tobytes())
+    return {"weights": digest.hexdigest()[:16]}
+
+
+def _observation_kind(space: Any) -> str | None:
+    if isinstance(space, spaces.Box) and space.shape == (N_FEATURES,):
+        return "features"
+    if isinstance(space, spaces.Dict) and {"tableau", "cells", "foundations"} == set(space.spaces):
+        return "cards"
+    return None

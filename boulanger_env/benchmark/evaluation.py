@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from boulanger_env.agents.base import checked_seed
 from boulanger_env.agents.model_files import SETTINGS
-from boulanger_env.agents.policies import Policy, as_policy, first_of
+from boulanger_env.agents.policies import Policy, first_of
+from boulanger_env.agents.specs import as_policy
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.deals.known import check_name
 from boulanger_env.envs import BoulangerVectorEnv
@@ -80,8 +81,8 @@ def evaluate(
         record_games: which ones: ``"all"``, ``"losses"``, or a number, for the first so many deals.
         moves: keep the actions in each row (``GameRow.actions``), so that anyone who reads the file can replay the
             games, as ``Results.load`` does.
-        settings: keywords of ``BoulangerEnv``: ``allow_undo``, ``illegal_action``, ``max_episode_steps``,
-            ``observation`` and ``prune``. Missing ones are what the policy asks for (a model: what it was trained
+        settings: keywords of ``BoulangerEnv`` that decide what a policy sees and what its actions do, such as
+            ``prune`` and ``max_episode_steps``. Missing ones are what the policy asks for (a model: what it was trained
             with, see ``save_model``), else the defaults.
 
     Raises:

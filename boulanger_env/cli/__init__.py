@@ -20,9 +20,11 @@ except ModuleNotFoundError as error:
 from boulanger_env.shown import printable
 
 from .app import app
-from .bench import bench, compare, label
+from .bench import bench
+from .compare import compare
 from .diagnose import diagnose
 from .games import deal, play
+from .label import label
 from .replay import replay
 from .solve import solve
 from .train import train

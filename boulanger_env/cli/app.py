@@ -63,6 +63,12 @@ def fail(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
+def stopped(saved: bool) -> NoReturn:
+    """Exit after Ctrl-C, saying whether the same command resumes."""
+    kept = "; finished games and shards are saved, and the same command resumes"
+    fail(f"stopped{kept if saved else ''}")
+
+
 app = typer.Typer(
     cls=_Commands,
     add_completion=False,
@@ -88,6 +94,13 @@ Color = Annotated[
         help="Use colours or not. [default: in a terminal, unless NO_COLOR is set]",
         show_default=False,
     ),
+]
+
+
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(help="A Ray cluster's address, or local for one on this machine.", show_default=False),
 ]
 
 

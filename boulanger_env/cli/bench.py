@@ -1,24 +1,13 @@
-"""The commands ``bench``, ``compare`` and ``label``; the work is done by ``benchmark.command``."""
+"""``boulanger bench``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
-from .app import Color, Threads, fail, look_of
-
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown tables.")]
-Ray = Annotated[
-    str | None,
-    typer.Option(help="A Ray cluster's address, or local for one on this machine.", show_default=False),
-]
-
-
-def _stopped(saved: bool) -> NoReturn:
-    kept = "; finished games and shards are saved, and the same command resumes"
-    fail(f"stopped{kept if saved else ''}")
+from .app import Color, Markdown, Ray, Threads, look_of, stopped
 
 
 def bench(
@@ -104,11 +93,11 @@ def bench(
       boulanger bench --agent greedy --agent heuristic --diagnose
       boulanger replay losses --html losses.html
     """
-    from . import benchmark_jobs as command
+    from . import bench_agents
 
     settings = {"max_episode_steps": max_episode_steps, "prune": prune}
     try:
-        command.bench(
+        bench_agents.bench(
             agent,
             deals,
             limit=limit,
@@ -127,68 +116,4 @@ def bench(
             **{key: value for key, value in settings.items() if value is not None},
         )
     except KeyboardInterrupt:
-        _stopped(output is not None)
-
-
-def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Files that bench wrote, on the same deals.")],
-    output: Annotated[Path | None, typer.Option(help="Folder for the full report.")] = None,
-    markdown: Markdown = False,
-    color: Color = None,
-) -> None:
-    """Compare finished runs deal by deal.
-
-    Uses McNemar's exact test, with bootstrap intervals for the differences.
-
-    \b
-    Example:
-      boulanger compare runs/bench/greedy.jsonl runs/bench/heuristic.jsonl
-    """
-    from . import benchmark_jobs as command
-
-    command.compare_files(runs, output=output, as_markdown=markdown, color=look_of(False, color).color)
-
-
-def label(
-    codes: Annotated[
-        str,
-        typer.Option(help="BK1-C4 for random deals, a code to start from it, or a deal set by name or file."),
-    ],
-    count: Annotated[int | None, typer.Option(min=1, help="How many deals.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of random deals.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option(help="Folder for Parquet shards. An interrupted run resumes.")
-    ] = None,
-    ray: Ray = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes, or Ray tasks, at a time. [default: one per core]"),
-    ] = None,
-    node_limit: Annotated[int | None, typer.Option(min=1, help="Maximum positions per deal.")] = None,
-    shard: Annotated[int, typer.Option(min=1, help="Deals per shard.")] = 10_000,
-) -> None:
-    """Find out which deals can be won.
-
-    Prints the share that can be won, with its 95 % interval.
-
-    \b
-    Examples:
-      boulanger label --codes BK1-C4 --count 100000
-      boulanger label --codes MS-C2-1 --count 32000 --output runs/ms-c2
-      boulanger label --codes BK1-C4 --count 1000000 --output runs/million --ray auto
-    """
-    from . import benchmark_jobs as command
-
-    try:
-        command.label_codes(
-            codes,
-            count=count,
-            seed=seed,
-            output=output,
-            ray=ray,
-            workers=workers,
-            node_limit=node_limit,
-            shard=shard,
-        )
-    except KeyboardInterrupt:
-        _stopped(output is not None)
+        stopped(output is not None)

@@ -11,8 +11,7 @@ from boulanger_env.game import BoulangerError
 from boulanger_env.game.outcomes import WON
 from boulanger_env.shown import printable
 
-from .app import Color, look_of
-from .bench import Markdown
+from .app import Color, Markdown, look_of
 
 if TYPE_CHECKING:
     from boulanger_env.replay import Replay
@@ -58,9 +57,9 @@ def diagnose(
     if results:
         if steps or fewest:
             raise BoulangerError("--steps and --fewest are for replays: leave them out with results")
-        from . import benchmark_jobs as command
+        from .diagnose_runs import diagnose_files
 
-        command.diagnose_files(
+        diagnose_files(
             results,
             node_limit=nodes,
             workers=workers,

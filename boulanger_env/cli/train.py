@@ -60,7 +60,7 @@ def train(
     from boulanger_env import training
     from boulanger_env.report import rich_table
 
-    from .benchmark_jobs import print_tables
+    from .output import print_tables
     from .threads import torch_threads
 
     chosen = {} if timesteps is None else {"timesteps": timesteps}

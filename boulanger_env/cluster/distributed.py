@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from boulanger_env.agents.policies import Policy, as_policy, is_file_name, model_in_file
+from boulanger_env.agents import AgentSpec, Policy
 from boulanger_env.benchmark.checks import read_rules, why_impossible
 from boulanger_env.benchmark.evaluation import Progress, header_of, play_deals
 from boulanger_env.benchmark.reading import check_complete, read
@@ -31,38 +30,9 @@ _TYPES = {
 }
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """A policy as it is sent to another machine: the arguments of ``as_policy``, and a model's file itself.
-
-    Attributes:
-        policy: an agent with its options, a model's file or ``module:name``.
-        name: what it is reported under, None for its own name.
-        sample: see ``as_policy``.
-        model: the content of the model's file, if it is one.
-    """
-
-    policy: str
-    name: str | None = None
-    sample: bool | None = None
-    model: bytes | None = None
-
-    @classmethod
-    def of(cls, policy: str, name: str | None = None, sample: bool | None = None) -> Recipe:
-        """A recipe with the model's file, if it is one."""
-        file = is_file_name(policy) and os.path.isfile(policy)
-        return cls(policy, name, sample, Path(policy).read_bytes() if file else None)
-
-    def make(self) -> Policy:
-        """The policy."""
-        if self.model is None:
-            return as_policy(self.policy, self.name, sample=self.sample)
-        return model_in_file(Path(self.policy), self.name, self.model, sample=self.sample)
-
-
 def evaluate_on(
     pool: Pool,
-    recipe: Recipe,
+    spec: AgentSpec,
     deals: DealSet,
     file: Path,
     *,
@@ -79,7 +49,7 @@ def evaluate_on(
 
     Args:
         pool: where to work.
-        recipe: the policy.
+        spec: what plays; the file of a model is read here, and its content sent where it is needed.
         deals: the set.
         file: JSON Lines for the whole run.
         seed: as in ``evaluate``.
@@ -92,7 +62,9 @@ def evaluate_on(
         BoulangerError: as ``evaluate``; or a library is missing, or processes died repeatedly.
         OSError: a file cannot be read or written.
     """
-    header = header_of(recipe.make(), deals, seed, settings, moves)
+    if not pool.shares_files:
+        spec = spec.packed()
+    header = header_of(spec.make(), deals, seed, settings, moves)
     content = Content(header)
     if file.exists():
         content = read(file)
@@ -103,7 +75,7 @@ def evaluate_on(
         return Results.of(content, deals.labels)
     named = deals.name in set_names() and load(deals.name) == deals
     jobs: dict[str, tuple[Any, ...]] = {
-        f"{each}-{places.start:08d}": (recipe, deals.name if named else deals, each, places, header)
+        f"{each}-{places.start:08d}": (spec, deals.name if named else deals, each, places, header)
         for each in header.seeds
         for places in ranges(len(deals), shard)
     }
@@ -134,10 +106,15 @@ def evaluate_on(
 
 
 def games(
-    recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header
+    spec: AgentSpec, deals: str | DealSet, seed: int, places: range, header: Header
 ) -> dict[str, list[Any]]:
     """The rows of one shard, in the order of the set."""
-    player = _made(recipe)
+    policy = _made(spec)
+    if json.dumps(policy.details) != json.dumps(header.details):
+        raise BoulangerError(
+            f"{spec.target} is not what this run began with where it was to play now: keep files and modules unchanged "
+            "during a run, and install the same ones on all machines"
+        )
     deal_set = load(deals) if isinstance(deals, str) else deals
     if deal_set.fingerprint != header.fingerprint:
         raise BoulangerError(
@@ -145,7 +122,7 @@ def games(
             "boulanger-env there"
         )
     started = time.monotonic()
-    rows = sorted(play_deals(player, deal_set, seed, places, header.settings, moves=header.moves))
+    rows = sorted(play_deals(policy, deal_set, seed, places, header.settings, moves=header.moves))
     each = (time.monotonic() - started) / len(rows)
     columns: dict[str, list[Any]] = {
         name: list(values) for name, values in zip(GameRow._fields, zip(*rows, strict=True), strict=True)
@@ -153,7 +130,7 @@ def games(
     return {**columns, SECONDS: [each] * len(rows)}
 
 
-def known(recipe: Recipe, deals: str | DealSet, seed: int, places: range, header: Header) -> Columns:
+def known(spec: AgentSpec, deals: str | DealSet, seed: int, places: range, header: Header) -> Columns:
     """The columns of a shard that are known without playing."""
     deal_set = load(deals) if isinstance(deals, str) else deals
     return {
@@ -164,5 +141,5 @@ def known(recipe: Recipe, deals: str | DealSet, seed: int, places: range, header
 
 
 @lru_cache(maxsize=4)
-def _made(recipe: Recipe) -> Policy:
-    return recipe.make()
+def _made(spec: AgentSpec) -> Policy:
+    return spec.make()

@@ -22,7 +22,13 @@ _CLIENT_PORT = 10001  # of ray:// addresses that name none
 
 
 class Pool(Protocol):
-    """A place to run jobs."""
+    """A place to run jobs.
+
+    Attributes:
+        shares_files: whether the jobs see this machine's files.
+    """
+
+    shares_files: bool
 
     def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
         """Call ``work(*job)`` for each job, and yield each name with its result, in the order of completion."""
@@ -37,6 +43,8 @@ class Processes:
     Raises:
         BoulangerError: fewer than one.
     """
+
+    shares_files = True
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = checked_workers(workers)
@@ -71,6 +79,8 @@ class OnRay:
     Raises:
         BoulangerError: fewer than one worker, or Ray is not installed.
     """
+
+    shares_files = False
 
     def __init__(self, address: str, workers: int | None = None) -> None:
         self.address = address

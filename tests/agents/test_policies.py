@@ -19,11 +19,10 @@ import pytest
 
 import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError
-from boulanger_env.agents import as_policy, make, save_model
+from boulanger_env.agents import AgentSpec, as_policy, save_model
 from boulanger_env.agents.naming import file_stem, identity
 from boulanger_env.benchmark import evaluate
-from boulanger_env.cli.benchmark_jobs import bench
-from boulanger_env.cluster.distributed import Recipe
+from boulanger_env.cli.bench_agents import bench
 from boulanger_env.deals import DealSet
 from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
 
@@ -116,22 +115,6 @@ class TestNames:
     def test_did_you_mean_of_a_set(self) -> None:
         with pytest.raises(BoulangerError, match=r"did you mean 'c4-test'\?"):
             bench(["random"], "c4-tset")
-
-
-class TestFilesBesideAgents:
-    def test_a_file_with_an_agents_name_is_not_taken_for_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(tmp_path)
-        for name in ("greedy", "heuristic:nodes=3", "test_policies:first"):
-            (tmp_path / name).write_bytes(b"not a model")
-        runs = bench(["greedy", "heuristic:nodes=3"], "c4-test-100", limit=2)
-        assert [run.policy for run in runs] == ["greedy", "heuristic-3"]
-        assert Recipe.of("greedy").model is None
-        assert evaluate("greedy", DEALS[:2]).games == evaluate(make("greedy"), DEALS[:2]).games
-        for path in ("./greedy", tmp_path / "greedy", "./heuristic:nodes=3"):
-            with pytest.raises(BoulangerError, match="is not a model"):
-                as_policy(str(path))
 
 
 class Nameless:
@@ -459,7 +442,7 @@ class TestModels:
             file.write_bytes(content)
             started = time.perf_counter()
             # On Ray a model travels by its content: its errors name the file that it came from.
-            for load_it in (as_policy, lambda path: Recipe.of(path).make()):
+            for load_it in (as_policy, lambda path: AgentSpec.parse(path).packed().make()):
                 with pytest.raises(BoulangerError) as error:
                     load_it(str(file))
                 assert str(error.value).startswith(f"{file} is not a model"), name

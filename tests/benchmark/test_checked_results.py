@@ -17,7 +17,7 @@ from boulanger_env.deals import load
 pytest.importorskip("scipy")
 
 from boulanger_env.benchmark.action_text import decode, encode
-from boulanger_env.cli.benchmark_jobs import compare_files
+from boulanger_env.cli.compare_runs import compare_files
 from boulanger_env.deals import DealSet
 
 Lines = list[dict[str, Any]]

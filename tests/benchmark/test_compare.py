@@ -19,7 +19,8 @@ from support.hostile_text import HOSTILE
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import GameRow, Results, by_difficulty, compare, evaluate
 from boulanger_env.benchmark.statistics import Estimate, bootstrap, holm, iqm_of, mcnemar, mean_of, share
-from boulanger_env.cli.benchmark_jobs import compare_files, print_tables
+from boulanger_env.cli.compare_runs import compare_files
+from boulanger_env.cli.output import print_tables
 from boulanger_env.deals import DealSet, load
 from boulanger_env.deals.labels import Labels
 from boulanger_env.report import write_report

@@ -18,7 +18,7 @@ from boulanger_env import BoulangerEnv, BoulangerError
 from boulanger_env.agents import HeuristicAgent, as_policy, make
 from boulanger_env.benchmark import Results, evaluate
 from boulanger_env.benchmark.statistics import mean, share
-from boulanger_env.cli.benchmark_jobs import bench
+from boulanger_env.cli.bench_agents import bench
 from boulanger_env.deals import DealSet, load
 from boulanger_env.report import markdown, rich_table
 
@@ -553,7 +553,7 @@ class TestCommandLine:
         def interrupt(*_: Any, **__: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("boulanger_env.cli.benchmark_jobs.evaluate", interrupt)
+        monkeypatch.setattr("boulanger_env.cli.bench_agents.evaluate", interrupt)
         result = self.run("--agent", "random")
         assert (result.exit_code, result.stderr) == (1, "Error: stopped\n")
 

@@ -19,10 +19,11 @@ from support.paths import ROOT
 from support.process_jobs import slowly
 
 from boulanger_env import BoulangerError
+from boulanger_env.agents import AgentSpec
 from boulanger_env.benchmark import GameRow, Results, evaluate
 from boulanger_env.benchmark.rows import Header, row_line
 from boulanger_env.benchmark.runs import RunFile
-from boulanger_env.cluster.distributed import Recipe, evaluate_on
+from boulanger_env.cluster.distributed import evaluate_on
 from boulanger_env.cluster.pools import Processes
 from boulanger_env.deals import DealSet, load
 
@@ -217,7 +218,7 @@ def test_a_full_disk_is_named_and_loses_one_game(tmp_path: Path) -> None:
 def test_pieces_of_a_run_are_checked_when_they_are_read_back(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     file = tmp_path / "greedy.jsonl"
-    run = partial(evaluate_on, Processes(1), Recipe("greedy"), DEALS[:6], file, shard=3)
+    run = partial(evaluate_on, Processes(1), AgentSpec.parse("greedy"), DEALS[:6], file, shard=3)
     whole = run()
     assert whole == evaluate("greedy", DEALS[:6])
     piece = tmp_path / "greedy.shards" / "0-00000003.parquet"

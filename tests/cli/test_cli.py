@@ -66,7 +66,7 @@ def test_torch_has_the_threads_that_were_asked_for_and_then_its_own(
 @pytest.mark.parametrize(("options", "threads"), [([], 1), (["--threads", "3"], 3)])
 def test_bench_does_the_same(options: list[str], threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    from boulanger_env.cli import benchmark_jobs as command
+    from boulanger_env.cli import bench_agents as command
 
     seen = []
 

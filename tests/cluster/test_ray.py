@@ -14,7 +14,8 @@ import pytest
 
 from boulanger_env import BoulangerError
 from boulanger_env.benchmark import Results, evaluate
-from boulanger_env.cli.benchmark_jobs import bench, label_codes
+from boulanger_env.cli.bench_agents import bench
+from boulanger_env.cli.label_deals import label_codes
 from boulanger_env.cluster.pools import OnRay
 from boulanger_env.cluster.winnability import as_sample, label
 from boulanger_env.deals import load

@@ -15,7 +15,7 @@ import pytest
 
 from boulanger_env import Game, files
 from boulanger_env.benchmark import evaluate
-from boulanger_env.cli.benchmark_jobs import bench
+from boulanger_env.cli.bench_agents import bench
 from boulanger_env.cli.replay_output import replay as replay_files
 from boulanger_env.files import files_in, is_empty, remove_partial, write_text, write_with
 from boulanger_env.game import BoulangerError

@@ -305,7 +305,7 @@ class TestFoldersOfRuns:
     def test_each_agent_has_a_folder_of_its_own(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        from boulanger_env.cli.benchmark_jobs import bench
+        from boulanger_env.cli.bench_agents import bench
 
         record = tmp_path / "a" / "games"
         for agents in (["greedy"], ["..=random"], ["x=greedy", "y=random"]):
