@@ -30,7 +30,7 @@ AGENTS = {
     "heuristic:nodes=3000": "`heuristic:nodes=3000`, a search over 3000 positions per move",
     "solver:quality=shortest": "`solver`, the complete solver: what is possible",
 }
-"""What plays, as ``AgentSpec.parse`` reads it, and how the README's table describes it. To add an agent, add an entry."""
+"""What plays, as ``AgentSpec`` reads it, and how the README's table describes it. To add an agent, add an entry."""
 
 _BETWEEN = r"(<!-- leaderboard: {} -->\n).*?(<!-- end -->)"
 
