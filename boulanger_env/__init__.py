@@ -5,7 +5,6 @@ Importing the package registers ``Boulanger-C4-v0``, ``Boulanger-C2-v0`` and ``B
 
 import gymnasium as _gym
 
-# Also registers the dealer for Game.from_code.
 from . import deals as deals
 from .deals import DealSet
 from .envs import BoulangerEnv, BoulangerVectorEnv, Reward, sample_legal

@@ -71,17 +71,12 @@ def described() -> dict[str, str]:
 
 
 def front_table() -> str:
-    """The README's table: the share of the deals that each agent won, all sets side by side."""
-    won = {name: {run.policy: run.summary for run in results(name)} for name in SETS}
+    """The README's table: the share of the first set's deals that each agent won."""
     about = described()
-    rows = [["agent", *(f"won, `{name}`" for name in SETS), "moves too many"]]
-    for policy, summary in won[SETS[0]].items():
-        shares = []
-        for name in SETS:
-            value, low, high = (100 * (number or 0) for number in won[name][policy].win_rate)
-            shares.append(f"{value:.1f} % [{low:.1f}, {high:.1f}]")
-        regret = "-" if summary.regret is None else f"{summary.regret.value:.1f}"
-        rows.append([about.get(policy, f"`{policy}`"), *shares, regret])
+    rows = [["agent", f"won, `{SETS[0]}`"]]
+    for run in results(SETS[0]):
+        value, low, high = (100 * (number or 0) for number in run.summary.win_rate)
+        rows.append([about.get(run.policy, f"`{run.policy}`"), f"{value:.1f} % [{low:.1f}, {high:.1f}]"])
     return markdown_rows(rows)
 
 
