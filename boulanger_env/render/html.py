@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -40,6 +40,7 @@ def episode(
     solvable: bool | None = None,
     strength: str = "",
     value_unit: str = "",
+    proof: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The data that the player shows of an episode, as plain values.
 
@@ -54,6 +55,7 @@ def episode(
         solvable: whether the game could be won from its start, as proved by the solver; None if unknown.
         strength: how good the agent is, such as "wins 8 % of c4-test".
         value_unit: what the annotations' values measure, such as "cards home still expected".
+        proof: what a diagnosis found (``replay.diagnosed.in_page``).
     """
     places = _places(start)
     first = dict(places)
@@ -86,6 +88,7 @@ def episode(
         "thoughts": thoughts if any(thoughts) else None,
         "unit": value_unit or "on the agent's own scale",
         "at": at,
+        "proof": proof,
     }
 
 

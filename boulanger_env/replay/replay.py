@@ -19,8 +19,10 @@ from boulanger_env.game.outcomes import OUTCOMES
 from boulanger_env.game.walk import Step, walk
 from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable
+from boulanger_env.solver import Diagnosis
 
 from . import format
+from .diagnosed import check_diagnosis, in_page
 from .parts import ReplayError, as_action, as_annotation, as_text, begin, number, numbered, origin
 
 KEYWORDS = ("reward", "illegal_action", "allow_undo", "prune", "max_episode_steps")
@@ -251,15 +253,27 @@ need A
     # -- to look at -------------------------------------------------------------------------------------------
 
     def to_episode(
-        self, *, solvable: bool | None = None, strength: str = "", value_unit: str = ""
+        self,
+        *,
+        diagnosis: Diagnosis | None = None,
+        solvable: bool | None = None,
+        strength: str = "",
+        value_unit: str = "",
     ) -> dict[str, Any]:
         """The data that the player shows, for ``render_html``.
 
         Args:
-            solvable: whether the game could be won from its start; not needed if it was won.
+            diagnosis: what ``solver.diagnose(replay.start, replay.actions)`` found, to show where the game was lost.
+            solvable: whether the game could be won from its start; not needed if it was won or diagnosed.
             strength: how good the agent is, such as "wins 8 % of c4-test".
             value_unit: what the annotations' values measure, such as "cards home still expected".
+
+        Raises:
+            BoulangerError: the diagnosis is that of another game.
         """
+        if diagnosis is not None:
+            check_diagnosis(diagnosis, self.start, self.actions)
+            solvable = diagnosis.positions[0] if solvable is None else solvable
         return episode(
             self.start,
             self.actions,
@@ -270,11 +284,20 @@ need A
             solvable=solvable,
             strength=strength,
             value_unit=value_unit,
+            proof=None if diagnosis is None else in_page(diagnosis, self.outcome),
         )
 
-    def to_html(self, *, solvable: bool | None = None, strength: str = "", value_unit: str = "") -> str:
+    def to_html(
+        self,
+        *,
+        diagnosis: Diagnosis | None = None,
+        solvable: bool | None = None,
+        strength: str = "",
+        value_unit: str = "",
+    ) -> str:
         """A self-contained page with a player; the arguments are those of ``to_episode``."""
-        return render_html([self.to_episode(solvable=solvable, strength=strength, value_unit=value_unit)])
+        known: dict[str, Any] = {"solvable": solvable, "strength": strength, "value_unit": value_unit}
+        return render_html([self.to_episode(diagnosis=diagnosis, **known)])
 
     def _repr_html_(self) -> str:
         """The player, in a notebook."""

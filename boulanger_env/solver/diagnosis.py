@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from boulanger_env.game import Game, Move
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.walk import walk
 
-from .solving import MEMORY_LIMIT, Status, check_game, check_limits, solve
+from .solving import MEMORY_LIMIT, Budget, Solution, Status, check_game, check_limits, solve
 from .winning import winning_moves
 
 _CAN_BE_WON = {Status.SOLVED: True, Status.UNSOLVABLE: False, Status.LIMIT: None}
@@ -57,11 +58,16 @@ class Diagnosis:
 
     Attributes:
         decisions: the legal moves that were played, including those undone later.
-        winnable: whether the game can still be won after the last action; None: a limit was reached first.
+        positions: after 0, 1, 2, ... actions, whether the game can still be won; None: a limit was reached first.
     """
 
     decisions: tuple[Decision, ...]
-    winnable: bool | None
+    positions: tuple[bool | None, ...]
+
+    @property
+    def winnable(self) -> bool | None:
+        """Whether the game can still be won after the last action; None: a limit was reached first."""
+        return self.positions[-1]
 
     @property
     def choices(self) -> int:
@@ -83,6 +89,11 @@ class Diagnosis:
         """The decision that lost the game; None: the game can be won, never could be, or it was not decided."""
         return self.mistakes[-1] if self.winnable is False and self.mistakes else None
 
+    @cached_property
+    def missed_win(self) -> Solution | None:
+        """A short win from the position before the losing move, found at first use (20 ms); None: no move lost."""
+        return None if self.losing_move is None else solve(self.losing_move.before, quality="short")
+
 
 def diagnose(
     start: Game,
@@ -90,6 +101,7 @@ def diagnose(
     *,
     fewest: bool = False,
     node_limit: int | None = None,
+    time_limit: float | None = None,
     memory_limit: int = MEMORY_LIMIT,
 ) -> Diagnosis:
     """Find out which decisions of a game kept the win, and which one threw it away.
@@ -103,6 +115,7 @@ def diagnose(
             changes nothing.
         fewest: also prove the length of a shortest win from each position.
         node_limit: maximum positions to search, for each legal move.
+        time_limit: seconds, for the whole game.
         memory_limit: maximum bytes for the positions met.
 
     Raises:
@@ -116,33 +129,34 @@ def diagnose(
     >>> [found.decisions[0].before.notation(move) for move in found.decisions[0].losing]
     ['1a', '3a']
     """
-    check_limits(node_limit, None, "any", memory_limit)
+    check_limits(node_limit, time_limit, "any", memory_limit)
     check_game(start, "diagnose")
-    lost: set[bytes] = set()
-    decisions = []
-    before = start.copy()
+    whole = Budget(None, time_limit, memory_limit)
+    known: dict[bytes, bool | None] = {}
+    decisions, games = [], [start.copy()]
     for number, step in enumerate(walk(start, actions), 1):
-        after = step.game.copy()
-        if not step.error and step.action != UNDO:
-            if before.position_key() in lost:
-                verdicts: dict[Move, bool | None] = dict.fromkeys(before.legal_moves(), False)
-            else:
-                verdicts = winning_moves(before, node_limit, memory_limit=memory_limit)
-            decision = _decision(number, step.action, step.text, before, verdicts)
-            if fewest and decision.winnable:
-                best = solve(before, node_limit, quality="shortest", memory_limit=memory_limit)
-                decision = decision._replace(fewest=len(best.moves) if best.is_shortest else None)
-            decisions.append(decision)
-            if decision.winnable is False:
-                lost.add(before.position_key())
-            if decision.move in decision.losing:
-                lost.add(after.position_key())
-        before = after
-    if before.position_key() in lost:
-        return Diagnosis(tuple(decisions), False)
-    return Diagnosis(
-        tuple(decisions), _CAN_BE_WON[solve(before, node_limit, memory_limit=memory_limit).status]
-    )
+        before, after = games[-1], step.game.copy()
+        games.append(after)
+        if step.error or step.action == UNDO:
+            continue
+        if known.get(before.position_key()) is False:
+            verdicts: dict[Move, bool | None] = dict.fromkeys(before.legal_moves(), False)
+        else:
+            verdicts = winning_moves(before, node_limit, whole.seconds_left(), memory_limit=memory_limit)
+        decision = _decision(number, step.action, step.text, before, verdicts)
+        if fewest and decision.winnable:
+            limits = (node_limit, whole.seconds_left())
+            best = solve(before, *limits, quality="shortest", memory_limit=memory_limit)
+            decision = decision._replace(fewest=len(best.moves) if best.is_shortest else None)
+        decisions.append(decision)
+        for game, verdict in ((before, decision.winnable), (after, verdicts[decision.move])):
+            if known.get(game.position_key()) is None:
+                known[game.position_key()] = verdict
+    for game in games:
+        if game.position_key() not in known:  # nothing was played there, or only to it by an undo
+            found = solve(game, node_limit, whole.seconds_left(), memory_limit=memory_limit)
+            known[game.position_key()] = _CAN_BE_WON[found.status]
+    return Diagnosis(tuple(decisions), tuple(known[game.position_key()] for game in games))
 
 
 def _decision(step: int, action: int, text: str, before: Game, verdicts: dict[Move, bool | None]) -> Decision:

@@ -111,6 +111,10 @@ class Budget:
         left = most if self.nodes is None else min(most, self.nodes - self.spent)
         return min(left, _SLICE)
 
+    def seconds_left(self) -> float | None:
+        """The time limit for one part of the work: what is left, at least a little; None for no limit."""
+        return None if self.deadline is None else max(1e-9, self.deadline - time.monotonic())
+
 
 class _Room(threading.local):
     """Arrays that a thread's searches start with; a search that outgrows them allocates its own."""

@@ -12,6 +12,11 @@
     true: "It could have been won: the solver found a win from the start.",
     false: "It could not be won: a search of every line of play found no win from the start.",
   };
+  // What is proved of a position, or of the positions that a move leads to.
+  const STANDINGS = { w: "can be won", l: "lost", u: "not decided" };
+  const SIGNS = { w: "✓", l: "✕", u: "?" };
+  const EFFECTS = { w: ["keeps the win", "keep the win"], l: ["loses it", "lose it"], u: ["not decided", "not decided"] };
+  const KINDS = "wlu";
   // The table, in units of a hundredth of a card's width.
   const CARD = 100, TALL = 140, GAP = 9, FAN = 34, LEAST_FAN = 29, TOP = 36, COLUMNS_TOP = TOP + TALL + 40, MARGIN = 10;
   const WIDTH = 8 * CARD + 7 * GAP + 2 * MARGIN;
@@ -170,7 +175,82 @@
     if (step && game.rewards) words.push(`reward ${game.rewards[at - 1]}`);
     words.push(`score ${game.scores[at]}`, `${homes[at]} of 52 home`);
     if (last && at === last) words.push(outcome());
+    if (game.proof && homes[at] < 52) words.push(STANDINGS[game.proof.positions[at]]);
     $("status").textContent = words.join(" · ");
+  }
+
+  /** What each legal move does to the win, by its text; nothing in a position that is lost, or where none is played. */
+  function effects() {
+    const groups = (game.proof && game.proof.moves[at]) || [];
+    return new Map(groups.flatMap((texts, i) => texts.map((text) => [text, KINDS[i]])));
+  }
+
+  function prove() {
+    const { proof } = game, box = $("proof");
+    $("proving").hidden = !proof;
+    box.replaceChildren();
+    if (!proof) return;
+    const kind = proof.positions[at], step = game.steps[at], over = at === game.steps.length;
+    const now = homes[at] === 52 ? "won" : STANDINGS[kind];
+    box.append(el("p", { class: `standing ${kind}` }, `${SIGNS[kind]} ${over ? "In the end" : `Before step ${at + 1}`}: ${now}`));
+    const found = effects();
+    if (found.size) {
+      const list = el("dl");
+      for (const each of KINDS) {
+        const texts = [...found.keys()].filter((text) => found.get(text) === each);
+        if (!texts.length) continue;
+        const moves = el("dd", { class: each });
+        for (const text of texts) moves.append(el("span", text === step[0] ? { class: "move played", title: "played" } : { class: "move" }, text));
+        list.append(el("dt", { class: each }, `${texts.length} ${EFFECTS[each][Number(texts.length > 1)]}`), moves);
+      }
+      box.append(list);
+    } else if (kind === "l" && !over) {
+      box.append(el("p", {}, "No move wins from here."));
+    }
+    if (proof.mistakes.includes(at + 1)) {
+      box.append(el("p", { class: "l" }, `${step[0]} ${at + 1 === proof.lost ? "lost the game" : "threw the win away, and was taken back"}.`));
+    }
+    if (proof.win && at + 1 === proof.lost) {
+      const button = el("button", { type: "button", id: "watch" }, `Watch a win from here: ${plural(proof.win.steps.length, "step")}`);
+      button.addEventListener("click", () => enter(episodes.indexOf(proof.win), 0));
+      box.append(button);
+    }
+  }
+
+  /** The band along the slider: each step in the colour of what it leads to. */
+  function layBand() {
+    const { proof } = game, last = game.steps.length, band = $("band");
+    band.hidden = !proof;
+    band.replaceChildren();
+    if (!proof || !last) return;
+    const picture = svg("svg", { viewBox: `0 0 ${last} 12`, preserveAspectRatio: "none", role: "img" });
+    const runs = [];
+    for (let step = 1; step <= last; step++) {
+      const kind = proof.positions[step], run = runs[runs.length - 1];
+      if (run && run.kind === kind) run.to = step;
+      else runs.push({ kind, from: step, to: step });
+    }
+    // A win is a thick band, a loss a thin one: not everybody sees the colours.
+    const heights = { w: 10, l: 4, u: 6 };
+    for (const { kind, from, to } of runs) {
+      const height = heights[kind];
+      picture.append(svg("rect", { class: kind, x: from - 1, y: 6 - height / 2, width: to - from + 1, height }));
+    }
+    const words = runs.map(({ kind, from, to }) => `${from === to ? `step ${from}` : `steps ${from} to ${to}`} ${STANDINGS[kind]}`);
+    picture.setAttribute("aria-label", `The win: ${words.join(", ")}`);
+    picture.addEventListener("pointerdown", (event) => {
+      const box = picture.getBoundingClientRect();
+      go(Math.round(last * (event.clientX - box.left) / box.width));
+    });
+    const pins = el("div", { class: "pin" });
+    for (const step of proof.mistakes) {
+      const said = step === proof.lost ? "To the losing move" : "To a move that threw the win away", label = `${said}, step ${step}`;
+      const pin = el("button", { type: "button", "aria-label": label, title: label }, "✕");
+      pin.style.left = `${100 * (step - 0.5) / last}%`;
+      pin.addEventListener("click", () => go(step - 1));
+      pins.append(pin);
+    }
+    band.append(picture, pins);
   }
 
   function think() {
@@ -183,13 +263,17 @@
     }
     box.append(el("p", {}, `Before step ${at + 1}` + (thought.value === null ? "" : `: value ${thought.value}, ${plain(game.unit)}`)));
     if (thought.note) box.append(el("p", {}, thought.note));
+    const found = effects();
     const rows = el("table", { "aria-label": "Likeliest actions and their probabilities" });
     for (const [text, probability, chosen] of thought.choices) {
+      const effect = found.get(text);
       const row = el("tr", chosen ? { class: "chosen", "aria-label": "chosen" } : {});
+      if (effect) row.classList.add(effect);
       const bar = el("div", { class: "bar" }), cell = el("td", { "aria-hidden": "true" });
       bar.style.width = `${100 * probability}%`;
       cell.append(bar);
-      row.append(el("th", { scope: "row" }, text), cell, el("td", {}, `${(100 * probability).toFixed(1)} %`));
+      row.append(el("th", { scope: "row" }, text), cell, el("td", { class: "share" }, `${(100 * probability).toFixed(1)} %`));
+      if (found.size) row.append(el("td", effect ? { class: "sign", title: EFFECTS[effect][0] } : {}, effect ? SIGNS[effect] : ""));
       rows.append(row);
     }
     if (thought.choices.length) box.append(rows);
@@ -204,6 +288,8 @@
     const picture = svg("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", "aria-hidden": "true" });
     const cursor = svg("line", { class: "now", y1: 0, y2: 40 }), number = el("span");
     if (known.length) picture.append(svg("path", { class: "area", d: `${line}L${x(known[known.length - 1][0])} 38L${x(known[0][0])} 38z` }));
+    const fatal = game.proof && game.proof.lost;
+    if (fatal) picture.append(svg("line", { class: "fatal", x1: x(fatal), x2: x(fatal), y1: 0, y2: 40 }));
     picture.append(svg("line", { class: "base", x1: 0, x2: 100, y1: 38, y2: 38 }), svg("path", { class: "line", d: line }), cursor);
     picture.addEventListener("pointerdown", (event) => {
       const box = picture.getBoundingClientRect();
@@ -225,6 +311,7 @@
     $("moves").replaceChildren(...game.steps.map((step, i) => {
       const kind = refused(step) ? { class: "refused", title: step[1] } : step[0] === "undo" ? { class: "undo" } : {};
       const button = el("button", { type: "button", "data-number": i + 1, tabindex: -1, ...kind }, step[0]), item = el("li");
+      if (game.proof && game.proof.positions[i + 1] === "l") button.classList.add(game.proof.mistakes.includes(i + 1) ? "mistake" : "hopeless");
       button.addEventListener("click", () => { stop(); show(i + 1); });
       item.append(button);
       return item;
@@ -261,11 +348,15 @@
     $("title").textContent = game.title;
     const facts = [isolated(game.agent), isolated(game.strength), outcome(), `${homes[last]} of 52 home`, `score ${game.scores[last]}`, plural(last, "step")];
     $("facts").textContent = facts.filter(Boolean).join(" · ");
-    // A game that was won, or that is still going on, needs no verdict.
-    $("verdict").textContent = (game.outcome && game.outcome !== "won" && VERDICTS[game.solvable]) || "";
-    $("games").value = number;
+    // A game that was won, or that is still going on, needs no verdict, unless it has been diagnosed.
+    const told = (game.outcome && game.outcome !== "won" && VERDICTS[game.solvable]) || "";
+    $("verdict").textContent = game.proof ? game.proof.said : game.within === undefined ? told : `A win from before step ${game.from + 1} of the game.`;
+    $("fatal").hidden = !(game.proof && game.proof.lost);
+    $("leave").hidden = game.within === undefined;
+    $("games").value = game.within ?? number;
     $("slider").max = last;
     document.body.classList.toggle("empty", !last);
+    document.body.classList.toggle("diagnosed", Boolean(game.proof));
     for (const part of document.querySelectorAll(".controls, .side")) part.hidden = !last;
     cursors = [];
     $("curves").replaceChildren();
@@ -276,6 +367,7 @@
     const known = values.filter((value) => value !== null);
     if (known.length) curve(`Value, ${plain(game.unit)}`, values, Math.min(...known, 0), Math.max(...known, 0));
     listMoves();
+    layBand();
     $("table").classList.add("still");
     layTable();
     at = Math.max(0, Math.min(step, last));
@@ -288,6 +380,7 @@
     const last = game.steps.length;
     draw(raise);
     say();
+    prove();
     think();
     markMove(before);
     cursors.forEach((move) => move());
@@ -339,9 +432,12 @@
   $("next").addEventListener("click", () => go(at + 1));
   $("last").addEventListener("click", () => go(game.steps.length));
   $("slider").addEventListener("input", () => go(Number($("slider").value)));
-  $("games").addEventListener("change", () => { open(Number($("games").value), 0); show(0); });
+  const enter = (number, step) => { open(number, step); show(step); };
+  $("games").addEventListener("change", () => enter(Number($("games").value), 0));
+  $("fatal").addEventListener("click", () => go(game.proof.lost - 1));
+  $("leave").addEventListener("click", () => enter(game.within, game.from));
 
-  const KEYS = { ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(game.steps.length), " ": toggle };
+  const KEYS = { ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(game.steps.length), " ": toggle, l: () => { if (game.proof && game.proof.lost) go(game.proof.lost - 1); } };
   document.addEventListener("keydown", (event) => {
     const inside = event.target.tagName;
     const theirs = inside === "SELECT" || (inside === "INPUT" && event.key !== " ") || (inside === "BUTTON" && event.key === " ");
@@ -351,11 +447,16 @@
     if (inside === "BUTTON" && event.target.parentNode.parentNode.id === "moves") $("moves").querySelector("[tabindex='0']").focus();
   });
 
-  for (const [i, { title, agent, outcome: end, steps }] of episodes.entries()) {
-    const text = [`${i + 1}. ${title}`, isolated(agent), OUTCOMES[end] || "not over", plural(steps.length, "step")].filter(Boolean).join(" · ");
+  for (const [i, { title, agent, outcome: end, steps, proof }] of episodes.entries()) {
+    const lost = proof && proof.lost ? `lost at step ${proof.lost}` : "";
+    const text = [`${i + 1}. ${title}`, isolated(agent), OUTCOMES[end] || "not over", plural(steps.length, "step"), lost].filter(Boolean).join(" · ");
     $("games").append(el("option", { value: i }, text));
   }
   $("choice").hidden = episodes.length < 2;
+  // The wins that were missed come after the games.
+  for (const [i, { proof }] of [...episodes.entries()]) {
+    if (proof && proof.win) episodes.push(Object.assign(proof.win, { within: i, from: proof.lost - 1 }));
+  }
   const [, wanted, step] = /^#(\d+)\/(\d+)$/.exec(location.hash) || [];
   const number = wanted && episodes[wanted - 1] ? wanted - 1 : 0;
   open(number, wanted ? Number(step) : episodes[number].at);
