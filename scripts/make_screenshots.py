@@ -23,7 +23,7 @@ from boulanger_env.envs import board_from_observation
 from boulanger_env.game.kernels import apply
 from boulanger_env.render import render_html
 from boulanger_env.replay import Annotation, Replay
-from boulanger_env.solver import Status, solve
+from boulanger_env.solver import diagnose
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "images"
@@ -55,14 +55,14 @@ class OneStep:
 
 
 def player_page() -> str:
-    """The page that the screenshots show: games that an agent has lost."""
+    """The page that the screenshots show: games that an agent has lost, diagnosed."""
     losses: list[Replay] = []
     evaluate(
         OneStep(), ["MS-C4-51", "MS-C4-5"], name="one step ahead", record=losses.append, max_episode_steps=100
     )
     known = {"strength": "no search", "value_unit": "on heuristic's scale"}
     shown = [
-        replay.to_episode(solvable=solve(replay.start).status is Status.SOLVED, **known) for replay in losses
+        replay.to_episode(diagnosis=diagnose(replay.start, replay.actions), **known) for replay in losses
     ]
     return render_html(shown, "Lost games")
 
@@ -73,7 +73,8 @@ SCREENSHOTS: dict[str, dict[str, Any]] = {
 }
 """File name -> the window it is taken of."""
 
-STEP = "#1/35"
+STEP = "#1/38"
+"""Before the move that lost the first game."""
 
 
 def source_of(png: bytes) -> str:
@@ -92,7 +93,7 @@ def _with_source(png: bytes, page: str) -> bytes:
 def main() -> int:
     """Take every picture, if there is a browser."""
     sys.path.insert(0, str(ROOT / "tests"))
-    import browser
+    from support import browser
 
     program = browser.find()
     if program is None:

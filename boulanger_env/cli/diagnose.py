@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from boulanger_env.game import BoulangerError
-from boulanger_env.game.outcomes import WON
+from boulanger_env.replay.diagnosed import headline, together
 from boulanger_env.shown import printable
 
 from .app import Color, Markdown, look_of
 
 if TYPE_CHECKING:
     from boulanger_env.replay import Replay
-    from boulanger_env.solver import Decision, Diagnosis
+    from boulanger_env.solver import Diagnosis
 
 
 def diagnose(
@@ -78,12 +78,12 @@ def _replays(files: list[Path], steps: bool, fewest: bool, nodes: int | None) ->
     for path, replay in (one for file in files for one in replays_in(file)):
         diagnosis = diagnose_game(replay.start, replay.actions, fewest=fewest, node_limit=nodes)
         typer.echo(f"{printable(str(path))}: {_game(replay)}")
-        typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis, nodes)), nl=False)
+        typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis)), nl=False)
         if steps or fewest:
             typer.echo("".join(f"  {line}\n" for line in _table(diagnosis)), nl=False)
         found.append(diagnosis)
     if len(found) > 1:
-        typer.echo(_summary(found))
+        typer.echo(together(found))
 
 
 def _game(replay: Replay) -> str:
@@ -94,30 +94,16 @@ def _game(replay: Replay) -> str:
     )
 
 
-def _verdict(replay: Replay, diagnosis: Diagnosis, nodes: int | None) -> list[str]:
-    lost = diagnosis.losing_move
-    if lost is not None:
-        from boulanger_env.solver import solve
-
-        said = [
-            f"lost at step {lost.step} of {len(replay.actions)}: {lost.text}",
-            f"these moves kept the win: {_moves(lost)}",
-        ]
-        win = solve(lost.before, nodes, quality="short").notation()
-        return [*said, f"a win from there, in {len(win)} moves: {' '.join(win)}"] if win else said
-    if replay.outcome == WON:
-        return [
-            f"won; another move would have lost at {diagnosis.choices} of {len(diagnosis.decisions)} decisions"
-        ]
-    if diagnosis.winnable:
-        return ["it can still be won"]
-    if diagnosis.undecided or diagnosis.winnable is None:
-        return ["not decided within the limit"]
-    return ["it could not be won from the start"]
-
-
-def _moves(decision: Decision) -> str:
-    return " ".join(decision.before.notation(move) for move in decision.winning)
+def _verdict(replay: Replay, diagnosis: Diagnosis) -> list[str]:
+    lost, win = diagnosis.losing_move, diagnosis.missed_win
+    if lost is None or win is None:
+        return [headline(diagnosis, replay.outcome)]
+    kept = " ".join(lost.before.notation(move) for move in lost.winning)
+    return [
+        f"lost at step {lost.step} of {len(replay.actions)}: {lost.text}",
+        f"these moves kept the win: {kept}",
+        f"a win from there, in {len(win.moves)} moves: {' '.join(win.notation())}",
+    ]
 
 
 def _table(diagnosis: Diagnosis) -> list[str]:
@@ -131,18 +117,3 @@ def _table(diagnosis: Diagnosis) -> list[str]:
             )
     hopeless = len(diagnosis.decisions) - len(lines) + 1
     return [*lines, f"{hopeless} more in positions that cannot be won"] if hopeless else lines
-
-
-def _summary(found: list[Diagnosis]) -> str:
-    choices = sum(one.choices for one in found)
-    mistakes = sum(len(one.mistakes) for one in found)
-    lost = sorted(one.losing_move.step for one in found if one.losing_move is not None)
-    share = f" ({100 * mistakes / choices:.2f} %)" if choices else ""
-    said = [
-        f"{len(found)} games, {len(lost)} lost by a move",
-        f"{mistakes} mistakes{share} at {choices} decisions where one move keeps the win and another loses it",
-    ]
-    if lost:
-        quarters = "/".join(str(lost[len(lost) * quarter // 4]) for quarter in (1, 2, 3))
-        said.append(f"lost at step {quarters} (quartiles)")
-    return "; ".join(said)

@@ -20,6 +20,14 @@ def replay(
     gif: Annotated[Path | None, typer.Option(help="Write the game as an animated GIF.")] = None,
     mp4: Annotated[Path | None, typer.Option(help="Write the game as a video.")] = None,
     ansi: Annotated[bool, typer.Option("--ansi", help="Play in the terminal.")] = False,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose/--no-diagnose",
+            help="With --html and --ansi: show which moves keep the win and which one lost it, for as many games as a "
+            "minute suffices for.",
+        ),
+    ] = True,
     speed: Annotated[
         float, typer.Option(min=0.1, max=50, help="Moves per second, in the terminal, GIFs and videos.")
     ] = 4,
@@ -48,6 +56,7 @@ def replay(
         gif=gif,
         mp4=mp4,
         ansi=ansi,
+        diagnose=diagnose,
         speed=speed,
         color=look.color,
         ascii=look.ascii,

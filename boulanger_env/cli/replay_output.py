@@ -12,10 +12,11 @@ from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
 from boulanger_env.render.html import render_html
+from boulanger_env.replay.diagnosed import could_be_won, diagnose_within, headline, in_words, left_out
 from boulanger_env.replay.recording import replays_in
 from boulanger_env.replay.replay import Replay
-from boulanger_env.replay.solvability import could_be_won
 from boulanger_env.shown import printable
+from boulanger_env.solver import Diagnosis
 
 
 def replay(
@@ -25,6 +26,7 @@ def replay(
     gif: str | os.PathLike[str] | None = None,
     mp4: str | os.PathLike[str] | None = None,
     ansi: bool = False,
+    diagnose: bool = True,
     speed: float = 4,
     color: bool | None = None,
     ascii: bool = False,
@@ -38,6 +40,8 @@ def replay(
         gif: where to write an animated GIF; only for a single replay.
         mp4: where to write a video; only for a single replay.
         ansi: play them in the terminal.
+        diagnose: say on the page and in the terminal which moves kept the win and which one lost it; for as many games
+            as a minute suffices for, which is said if it does not suffice for all.
         speed: moves per second.
         color: draw with colours in the terminal.
         ascii: draw without suit symbols.
@@ -52,15 +56,24 @@ def replay(
     for wanted, name in ((gif, "--gif"), (mp4, "--mp4")):
         if wanted is not None and len(found) != 1:
             raise BoulangerError(f"{name} shows one game, and these are {len(found)}: give one file")
+    found_out: list[Diagnosis | None] = [None] * len(found)
+    if diagnose and (ansi or html is not None):
+        found_out = diagnose_within(found)
+        if said := left_out(found_out):
+            print(said, file=sys.stderr)
     if html is not None:
         title = f"{len(found)} games" if len(found) > 1 else ""
-        write_text(html, render_html([one.to_episode(solvable=could_be_won(one)) for one in found], title))
+        episodes = [
+            one.to_episode(diagnosis=diagnosis, solvable=could_be_won(one) if diagnosis is None else None)
+            for one, diagnosis in zip(found, found_out, strict=True)
+        ]
+        write_text(html, render_html(episodes, title))
         _say(html)
     if gif is not None or mp4 is not None:
         _film(found[0], gif, mp4, speed)
     if ansi:
-        for one in found:
-            _play(one, speed, color, ascii, clear)
+        for one, diagnosis in zip(found, found_out, strict=True):
+            _play(one, diagnosis, speed, color, ascii, clear)
     elif html is gif is mp4 is None:
         print("\n\n".join(map(str, found)))
 
@@ -86,7 +99,11 @@ def _film(
             _say(path)
 
 
-def _play(one: Replay, speed: float, color: bool | None, ascii: bool, clear: bool) -> None:
+def _play(
+    one: Replay, diagnosis: Diagnosis | None, speed: float, color: bool | None, ascii: bool, clear: bool
+) -> None:
+    words = [""] * len(one.actions) if diagnosis is None else in_words(diagnosis)
+
     def show(text: str) -> None:
         sys.stdout.write((CLEAR_SCREEN if clear else "") + text + "\n" * (1 if clear else 2))
         sys.stdout.flush()
@@ -98,4 +115,7 @@ def _play(one: Replay, speed: float, color: bool | None, ascii: bool, clear: boo
         refused = f"   refused: {step.error}" if step.error else ""
         outcome = one.outcome if number == len(one.actions) else None
         board = render_ansi(step.game, color=color, ascii=ascii, outcome=outcome)
-        show(f"{board}\n\nstep {number} of {len(one.actions)}: {step.text}{refused}")
+        proved = f"\n{words[number - 1]}" if words[number - 1] else ""
+        show(f"{board}\n\nstep {number} of {len(one.actions)}: {step.text}{refused}{proved}")
+    if diagnosis is not None:
+        print(headline(diagnosis, one.outcome))

@@ -1,4 +1,4 @@
-"""What the diagnosis of a game says, on its page and in words."""
+"""What the solver says about a replay: whether it could be won, and where it was lost, on a page and in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from boulanger_env.game import BoulangerError, Game, Move
 from boulanger_env.game.outcomes import WON
 from boulanger_env.render.html import episode
-from boulanger_env.solver import Decision, Diagnosis, diagnose, winning_moves
+from boulanger_env.solver import Decision, Diagnosis, Status, diagnose, solve, winning_moves
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 BUDGET = 60.0
 """Seconds that pages spend on diagnoses unless told otherwise."""
 
+_SEARCH = 100_000
+"""Maximum positions that the solver searches to say whether a game could be won: less than a second."""
+
 _LETTERS = {True: "w", False: "l", None: "u"}
+
+
+def could_be_won(one: Replay) -> bool | None:
+    """Whether the game could be won from its start, or None if that takes too long a search."""
+    if one.outcome == WON:
+        return True
+    status = solve(one.start, _SEARCH).status
+    return None if status is Status.LIMIT else status is Status.SOLVED
 
 
 def diagnose_within(replays: Iterable[Replay], seconds: float = BUDGET) -> list[Diagnosis | None]:
@@ -47,7 +58,7 @@ def left_out(found: Sequence[Diagnosis | None], seconds: float = BUDGET) -> str:
     if not missing:
         return ""
     games = "1 game is" if missing == 1 else f"{missing} games are"
-    return f"{games} not diagnosed: {seconds:g} seconds were not enough (boulanger diagnose takes all the time it needs)"
+    return f"{games} not diagnosed: {seconds:g} seconds were not enough (boulanger diagnose takes as long as it needs)"
 
 
 def check_diagnosis(diagnosis: Diagnosis, start: Game, actions: Sequence[int]) -> None:
@@ -62,7 +73,9 @@ def check_diagnosis(diagnosis: Diagnosis, start: Game, actions: Sequence[int]) -
     first = next(iter(diagnosis.decisions), None)
     for decision in diagnosis.decisions:
         if decision.move.id != actions[decision.step - 1]:
-            raise BoulangerError(f"this diagnosis is of another game: step {decision.step} is {decision.move} there")
+            raise BoulangerError(
+                f"this diagnosis is of another game: step {decision.step} is {decision.move} there"
+            )
     if first is not None and first.step == 1 and first.before != start:
         raise BoulangerError("this diagnosis is of a game that began with another board")
 
@@ -74,9 +87,7 @@ def headline(diagnosis: Diagnosis, outcome: str | None) -> str:
         n, all_moves = len(lost.winning), len(lost.winning) + len(lost.losing) + len(lost.undecided)
         return f"Lost by step {lost.step}, {lost.text}: {n} of {all_moves} moves would have kept the win."
     if outcome == WON:
-        return (
-            f"Won; at {diagnosis.choices} of {len(diagnosis.decisions)} decisions another move would have lost."
-        )
+        return f"Won; at {diagnosis.choices} of {len(diagnosis.decisions)} decisions another move would have lost."
     if diagnosis.winnable:
         return "It can still be won."
     if diagnosis.undecided or diagnosis.winnable is None:
@@ -84,8 +95,24 @@ def headline(diagnosis: Diagnosis, outcome: str | None) -> str:
     return "It could not be won: a search of every line of play found no win from the start."
 
 
+def together(found: Sequence[Diagnosis]) -> str:
+    """What became of the wins of several games, in a line."""
+    choices = sum(one.choices for one in found)
+    mistakes = sum(len(one.mistakes) for one in found)
+    lost = sorted(one.losing_move.step for one in found if one.losing_move is not None)
+    share = f" ({100 * mistakes / choices:.2f} %)" if choices else ""
+    said = [
+        f"{len(found)} games, {len(lost)} lost by a move",
+        f"{mistakes} mistakes{share} at {choices} decisions where one move keeps the win and another loses it",
+    ]
+    if lost:
+        quarters = "/".join(str(lost[len(lost) * quarter // 4]) for quarter in (1, 2, 3))
+        said.append(f"lost at step {quarters} (quartiles)")
+    return "; ".join(said)
+
+
 def in_words(diagnosis: Diagnosis) -> list[str]:
-    """For each action, what it did to the win and which other moves would have done otherwise; "" for nothing to say."""
+    """For each action what it did to the win, and what other moves would have done; "" if there is nothing to say."""
     said = {decision.step: _of_decision(decision) for decision in diagnosis.decisions}
     lost = diagnosis.losing_move
     if lost is not None:

@@ -35,7 +35,7 @@ from boulanger_env.files import is_empty, remove_partial, write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import WON
 from boulanger_env.replay import Replay
-from boulanger_env.replay.solvability import could_be_won
+from boulanger_env.replay.diagnosed import could_be_won, diagnose_within, left_out
 from boulanger_env.report.tables import (
     comparison_table,
     markdown,
@@ -111,8 +111,12 @@ def train(
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     assert best.replay is not None
     best.replay.save(folder / "replay.json")
+    (diagnosis,) = found = diagnose_within([best.replay])
+    if missing := left_out(found):
+        say(missing)
     page = best.replay.to_html(
-        solvable=could_be_won(best.replay),
+        diagnosis=diagnosis,
+        solvable=could_be_won(best.replay) if diagnosis is None else None,
         strength=strength(results[0]),
         value_unit=f"the reward still expected, {LEARNING_REWARD.foundation:g} for each card home",
     )

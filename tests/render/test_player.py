@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -164,15 +163,6 @@ def test_a_notebook_shows_a_game_at_its_last_move() -> None:
 
 
 # -- in a browser -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[browser.Page]:
-    program = browser.find()
-    if program is None:
-        pytest.skip("no Chromium on this machine")
-    with browser.Page(program) as found:
-        yield found
 
 
 @pytest.fixture

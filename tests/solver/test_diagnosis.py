@@ -187,8 +187,8 @@ def test_command_names_the_losing_move_and_a_win(games: Path) -> None:
 
 def test_command_counts_over_several_games(games: Path) -> None:
     output = run(str(games))
-    assert "it can still be won" in output
-    assert "it could not be won from the start" in output
+    assert "It can still be won." in output
+    assert "It could not be won: " in output
     assert output.splitlines()[-1].startswith("4 games, 1 lost by a move; 1 mistake")
 
 

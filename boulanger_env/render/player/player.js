@@ -448,8 +448,8 @@
   });
 
   for (const [i, { title, agent, outcome: end, steps, proof }] of episodes.entries()) {
-    const lost = proof && proof.lost ? `lost at step ${proof.lost}` : "";
-    const text = [`${i + 1}. ${title}`, isolated(agent), OUTCOMES[end] || "not over", plural(steps.length, "step"), lost].filter(Boolean).join(" · ");
+    const length = proof && proof.lost ? `lost at step ${proof.lost} of ${steps.length}` : plural(steps.length, "step");
+    const text = [`${i + 1}. ${title}`, isolated(agent), OUTCOMES[end] || "not over", length].filter(Boolean).join(" · ");
     $("games").append(el("option", { value: i }, text));
   }
   $("choice").hidden = episodes.length < 2;
