@@ -302,7 +302,7 @@ def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None
         "import sys; sys.path.insert(0, 'tests')\n"
         "from boulanger_env.benchmark import evaluate\n"
         "from boulanger_env.deals import DealSet\n"
-        "from jobs import slowly\n"
+        "from support.process_jobs import slowly\n"
         "deals = DealSet('some', [f'MS-C4-{i}' for i in range(1, 31)])\n"
         f"evaluate(slowly, deals, name='slow', file={str(file)!r}, max_episode_steps=30)\n"
     )

@@ -142,7 +142,7 @@ def test_workers_die_with_their_parent(with_signal: signal.Signals, busy: bool, 
     seconds = 600 if busy else 0
     script = (
         "import sys, time; sys.path[:0] = ['.', 'tests']\n"
-        "from jobs import sleep\n"
+        "from support.process_jobs import sleep\n"
         "from boulanger_env.processes import run_jobs\n"
         f"for _ in run_jobs(sleep, [({seconds}, {str(tmp_path)!r})] * 2, 2): time.sleep(600)\n"
     )
