@@ -11,6 +11,7 @@ from .app import Color, Markdown, Ray, Threads, look_of, stopped
 
 
 def bench(
+    *,
     agent: Annotated[
         list[str],
         typer.Option(

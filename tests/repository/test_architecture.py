@@ -61,28 +61,32 @@ def part_of(path: Path) -> str:
     return first.removesuffix(".py") if first != "__init__.py" else ""
 
 
+def names(node: ast.Import | ast.ImportFrom, path: Path) -> list[tuple[str, str]]:
+    """What an import names: modules, and for ``from module import name`` each name in them."""
+    if isinstance(node, ast.Import):
+        return [(alias.name, "") for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        parents = ["boulanger_env", *path.relative_to(PACKAGE).parts[:-1]]
+        base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [node.module])])
+    return [(base, alias.name) for alias in node.names]
+
+
 @cache
 def imports(path: Path) -> tuple[set[str], set[str]]:
     """Modules that a file imports anywhere, and those that importing it loads: not in functions, not for types only."""
     everywhere: set[str] = set()
     at_once: set[str] = set()
-    package = [".".join(("boulanger_env", *path.relative_to(PACKAGE).parts[:-1]))]
-
-    def names(node: ast.Import | ast.ImportFrom) -> list[str]:
-        if isinstance(node, ast.Import):
-            return [alias.name for alias in node.names]
-        base = node.module or ""
-        if node.level:
-            parents = package[0].split(".")
-            base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [node.module])])
-        # "from boulanger_env import deals" imports boulanger_env.deals.
-        return [base, *(f"{base}.{alias.name}" for alias in node.names)]
 
     def walk(node: ast.AST, runs: bool) -> None:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            everywhere.update(names(node))
+            # "from boulanger_env import deals" imports boulanger_env.deals.
+            found = {
+                text for base, name in names(node, path) for text in (base, f"{base}.{name}".rstrip("."))
+            }
+            everywhere.update(found)
             if runs:
-                at_once.update(names(node))
+                at_once.update(found)
         inner = runs and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             inner = False
@@ -158,6 +162,63 @@ def test_parts_of_a_layer_make_no_circle() -> None:
         free = {part for part, wanted in needs.items() if part not in done and wanted <= done}
         assert free, f"these import each other: {sorted(set(needs) - done)}"
         done |= free
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path) for path in FILES}
+
+
+def modules_needed(path: Path) -> set[str]:
+    """The package's modules that a file imports, in functions and for types too: ``a.b`` in ``from a import b``."""
+    needed = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for base, name in names(node, path):
+                needed.add(inner if (inner := f"{base}.{name}") in MODULES else base)
+    return needed & MODULES
+
+
+def test_files_make_no_circle() -> None:
+    """Each file can be read after those that it imports."""
+    needs = {
+        module_of(path): modules_needed(path) - UPWARDS.get(path.relative_to(PACKAGE).as_posix(), set())
+        for path in FILES
+    }
+    assert needs["boulanger_env.envs.single"] >= {"boulanger_env.envs.settings", "boulanger_env.envs.rewards"}
+    done: set[str] = set()
+    while len(done) < len(needs):
+        free = {module for module, wanted in needs.items() if module not in done and wanted <= done}
+        assert free, f"these import each other: {sorted(set(needs) - done)}"
+        done |= free
+
+
+MOST_POSITIONAL = 8
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_public_functions_have_few_positional_parameters(path: Path) -> None:
+    """What is more is a keyword. Kernels of the batch's inside are not public."""
+    if any(part.startswith("_") and not part.startswith("__") for part in path.relative_to(PACKAGE).parts):
+        return
+
+    def public(body: list[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                public(node.body)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if node.name.startswith("_") and not node.name.startswith("__"):
+                    continue
+                count = len([*node.args.posonlyargs, *node.args.args])
+                bound = node.args.args[:1] and node.args.args[0].arg in ("self", "cls")
+                assert count - bool(bound) <= MOST_POSITIONAL, (
+                    f"{node.name} has {count} positional parameters"
+                )
+
+    public(ast.parse(path.read_text(encoding="utf-8")).body)
 
 
 def test_the_rules_know_numpy_and_numba_only() -> None:
