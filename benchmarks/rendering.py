@@ -21,8 +21,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from figures import Row, report  # noqa: E402
+
 CODE = "MS-C4-25"
-Row = tuple[str, float, str, str]
 
 
 def solution() -> list[int]:
@@ -145,14 +146,7 @@ def main() -> None:
 
     rows.append(("the 52 cards' sprites, once a size", seconds(cards_anew, repeats) * 1e3, "ms", ""))
     rows += film_rows(actions, repeats) + memory_rows(actions, arguments.frames)
-    width = max(len(name) for name, *_ in rows)
-    for name, value, unit, goal in rows:
-        print(f"{name:<{width}}  {value:>8.4g} {unit:<8} {f'(goal {goal})' if goal else ''}".rstrip())
-    if arguments.json:
-        figures = [
-            {"name": name, "value": value, "unit": unit, "goal": goal} for name, value, unit, goal in rows
-        ]
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    report(rows, arguments.json)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ asserted; the goals are printed beside the figures.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import subprocess
@@ -23,6 +22,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from figures import Row, report  # noqa: E402
+
 FIRST_STEP = """
 import time
 import boulanger_env
@@ -32,8 +33,6 @@ _, info = env.reset(seed=0)
 env.step(728)
 print(time.process_time() - before)
 """
-
-Row = tuple[str, float, str, str]
 
 
 def episodes(env: Any, steps: int) -> list[tuple[int, list[int]]]:
@@ -170,14 +169,7 @@ def main() -> None:
 
     rows = [] if arguments.skip_processes else process_rows(arguments.repeats)
     rows += step_rows(arguments.steps, arguments.repeats) + state_rows()
-    width = max(len(name) for name, *_ in rows)
-    for name, value, unit, goal in rows:
-        print(f"{name:<{width}}  {value:>8.4g} {unit:<6} {f'(goal {goal})' if goal else ''}".rstrip())
-    if arguments.json:
-        figures = [
-            {"name": name, "value": value, "unit": unit, "goal": goal} for name, value, unit, goal in rows
-        ]
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    report(rows, arguments.json)
 
 
 if __name__ == "__main__":
