@@ -187,7 +187,7 @@ class BoulangerVecEnv(VecEnv):
         return as_arrays(info) if self._array_infos else info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game."""
+        """The legal actions of every game, bool ``(n, n_actions)``."""
         masks = self.batch.action_masks() if self._masks is None else self._masks.copy()
         return masks.view(Masks)
 

@@ -393,3 +393,151 @@ REWARDS: dict[str, dict[str, float]] = {
     "win": {"foundation": 0, "from_cell": 0, "win": 1, "step": 0, "illegal": 0, "stuck": 0},
     "foundation": {"foundation": 1, "from_cell": 0, "win": 0, "step": 0, "illegal": 0, "stuck": 0},
 }
+
+
+# ---------------------------------------------------------------------------------------------------------------
+# The environment's keywords
+
+
+def moved_card(oracle: Oracle, move: Triple) -> int:
+    """The card that a move is named by: of a group the lowest in the column."""
+    s, _, k = move
+    return oracle.columns[s][-k] if s < 8 else oracle.cells[s - 8]
+
+
+def card_id(card: int, kind: str) -> int:
+    """Number of a card action, as the interface counts them."""
+    if kind == "parent":
+        assert RANK[card] < 13
+        return SUIT[card] * 12 + RANK[card] - 1
+    return {"empty": 48, "cell": 100, "home": 152}[kind] + card - 1
+
+
+def named_by_place(oracle: Oracle, moves: list[Triple]) -> dict[int, Triple]:
+    return {ID[move]: move for move in moves}
+
+
+def named_by_card(oracle: Oracle, moves: list[Triple]) -> dict[int, Triple]:
+    """Card actions that stand for one of these moves; to an empty column, the leftmost one."""
+    named: dict[int, Triple] = {}
+    for move in moves:
+        card, d = moved_card(oracle, move), move[1]
+        if d == 9:
+            named[card_id(card, "home")] = move
+        elif d == 8:
+            named[card_id(card, "cell")] = move
+        elif oracle.columns[d]:
+            named[card_id(card, "parent")] = move
+        elif d == oracle.columns.index([]):
+            named[card_id(card, "empty")] = move
+    return named
+
+
+def named_by_tap(oracle: Oracle, moves: list[Triple]) -> dict[int, Triple]:
+    """Double taps whose move is one of these."""
+    taps = {source: oracle.double_tap_move(source) for source in range(12)}
+    return {source: move for source, move in taps.items() if move in moves}
+
+
+NAMINGS = {"places": (named_by_place, 780), "cards": (named_by_card, 204), "taps": (named_by_tap, 12)}
+
+
+def first_home(oracle: Oracle) -> Triple | None:
+    """The foundation move that plays itself next: columns first, then cells."""
+    return next((move for move in oracle.legal() if move[1] == 9), None)
+
+
+class Episode:
+    """An episode of the environment, from a game, by a plain reading of its keywords; without a limit of steps."""
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        actions: str = "places",
+        auto_foundation: bool = False,
+        no_repeats: bool = False,
+        prune: bool = False,
+        allow_undo: bool = False,
+        illegal_action: str = "penalize",
+        worth: dict[str, float] | None = None,
+    ) -> None:
+        assert not (no_repeats and allow_undo)
+        self.oracle = oracle
+        self.naming, self.n_actions = NAMINGS[actions]
+        self.auto_foundation, self.no_repeats, self.prune = auto_foundation, no_repeats, prune
+        self.allow_undo, self.illegal_action = allow_undo, illegal_action
+        self.worth = {**REWARDS["score"], **(worth or {})}
+        self.broke_a_rule = False
+        # How many moves stood before each action that stands.
+        self.own: list[int] = []
+        self.owed = self.send_home() * self.worth["foundation"]
+        # Where the episode has been since the last card went home.
+        self.been = [oracle.key()]
+
+    def send_home(self) -> int:
+        """Plays the foundation moves that play themselves, and says how many."""
+        count = 0
+        while self.auto_foundation and (home := first_home(self.oracle)):
+            self.oracle.push(home)
+            count += 1
+        return count
+
+    def comes_back(self, move: Triple) -> bool:
+        """Whether a move, and what plays itself after it, leads to where the episode has been."""
+        after = self.oracle.copy()
+        after.push(move)
+        while self.auto_foundation and (home := first_home(after)):
+            after.push(home)
+        return after.key() in self.been
+
+    def allowed(self, moves: list[Triple]) -> dict[int, Triple]:
+        """The actions that stand for one of these moves, without those that lead back."""
+        if self.no_repeats:
+            moves = [move for move in moves if not self.comes_back(move)]
+        return self.naming(self.oracle, moves)
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self.own) and self.oracle.moves - self.own[-1] <= len(self.oracle.past)
+
+    def mask(self) -> list[int]:
+        if self.outcome is not None:
+            return [1] * (self.n_actions + self.allow_undo)
+        moves = self.oracle.pruned() if self.prune else self.oracle.legal()
+        allowed = self.allowed(moves)
+        mask = [int(action in allowed) for action in range(self.n_actions)]
+        return mask + [int(self.can_undo)] * self.allow_undo
+
+    @property
+    def outcome(self) -> str | None:
+        if self.broke_a_rule:
+            return "illegal"
+        if self.oracle.outcome == "won":
+            return "won"
+        return None if self.allowed(self.oracle.legal()) else "stuck"
+
+    def act(self, action: int) -> tuple[float, bool]:
+        """Plays an action; returns its reward and whether it was illegal."""
+        reward, self.owed = self.worth["step"] + self.owed, 0
+        move = self.allowed(self.oracle.legal()).get(action)
+        if self.allow_undo and action == self.n_actions and self.can_undo:
+            before = self.own.pop()
+            while self.oracle.moves > before:
+                s, d, _ = self.oracle.past[-1][-1]
+                self.oracle.undo()
+                reward -= event(s, d, self.worth)
+            return reward, False
+        if move is None:
+            self.broke_a_rule = self.illegal_action == "terminate"
+            return reward + self.worth["illegal"], True
+        self.own.append(self.oracle.moves)
+        home = sum(self.oracle.home)
+        self.oracle.push(move)
+        reward += event(*move[:2], self.worth) + self.send_home() * self.worth["foundation"]
+        if sum(self.oracle.home) > home:
+            self.been = []
+        self.been.append(self.oracle.key())
+        if self.outcome in ("won", "stuck"):
+            reward += self.worth[str(self.outcome)]
+        return reward, False

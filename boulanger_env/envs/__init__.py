@@ -1,5 +1,6 @@
 """The Gymnasium environments."""
 
+from .action_maps import CARD_ACTION_TABLE
 from .features import FEATURES, N_FEATURES, feature
 from .observations import board_from_observation
 from .rewards import REWARDS, Reward
@@ -8,6 +9,7 @@ from .single import BoulangerEnv, registered_env
 from .vector import BoulangerVectorEnv
 
 __all__ = [
+    "CARD_ACTION_TABLE",
     "FEATURES",
     "N_FEATURES",
     "REWARDS",

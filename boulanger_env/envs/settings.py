@@ -14,12 +14,12 @@ from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.game.checks import MOST, is_whole, shown
 from boulanger_env.game.codes import RANDOM, format_code
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.text import check_n_cells
 from boulanger_env.render.layout import DEFAULT_SIZE, read_size
 from boulanger_env.render.view import RENDER_MODES
 
 from ._batch.stepping import CODE_DTYPE, PENALIZE, RAISE, TERMINATE, Decks, Rules, letters
+from .action_maps import ACTIONS, WIDTHS
 from .observations import observation_space
 from .rewards import Reward, as_reward
 
@@ -32,6 +32,7 @@ SOLVABLE = "solvable"
 
 _FLAGS = ("allow_undo", "prune", "array_infos")
 _CHOICES: dict[str, Iterable[Any]] = {
+    "actions": ACTIONS,
     "illegal_action": ILLEGAL_ACTIONS,
     "deal_order": ("random", SEQUENTIAL),
     **dict.fromkeys(_FLAGS, (False, True)),
@@ -91,6 +92,7 @@ class Settings:
     deals: Deals = None
     deal_order: str = "random"
     observation: str = "features"
+    actions: str = "places"
     reward: str | Reward | Mapping[str, float] = "score"
     illegal_action: str = "penalize"
     allow_undo: bool = False
@@ -123,8 +125,8 @@ class Settings:
 
     @property
     def n_actions(self) -> int:
-        """780, or 781 with undo."""
-        return N_ACTIONS + self.allow_undo
+        """Actions of the numbering, undo included."""
+        return WIDTHS[ACTIONS[self.actions]] + self.allow_undo
 
     @property
     def limit(self) -> int:
@@ -154,6 +156,8 @@ class Settings:
             allow_undo=int(self.allow_undo),
             prune=int(self.prune),
             most_steps=self.most_steps,
+            actions=ACTIONS[self.actions],
+            n_actions=WIDTHS[ACTIONS[self.actions]],
         )
 
     def decks(self) -> Decks:
@@ -178,7 +182,7 @@ class Settings:
         }
 
     def action_space(self) -> spaces.Discrete:
-        """``Discrete(780)``, or 781 with undo."""
+        """``Discrete(n_actions)``."""
         return spaces.Discrete(self.n_actions)
 
     def observation_space(self) -> spaces.Space[Any]:

@@ -12,12 +12,11 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from boulanger_env.game.checks import shown
-from boulanger_env.game.errors import BoulangerError, IllegalMoveError
+from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved, kernel
-from boulanger_env.game.kernels import LEGAL, why_illegal
-from boulanger_env.game.moves import UNDO, Move, action_id
+from boulanger_env.game.moves import action_id
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 from boulanger_env.game.turns import Turn
@@ -25,9 +24,10 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from ._batch.infos import as_arrays
-from ._batch.stepping import INFO_OUTCOMES, RAISE, Decks, Rules, new_game, step_game, write_mask
+from ._batch.stepping import INFO_OUTCOMES, RAISE, Decks, Rules, is_legal, new_game, step_game, write_mask
 from .features import N_FEATURES, write_features
 from .observations import Observation, cards_of
+from .refusals import refuse
 from .resetting import read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
@@ -61,7 +61,29 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | 776-779 | cell c to its foundation                 | `776 + c`                               |
     | 780     | undo, only with `allow_undo=True`        | `780`                                   |
 
-    About a dozen of these are legal at a time. `info["action_mask"]` marks them (int8, for `action_space.sample`),
+    About a dozen of these are legal at a time. Two other numberings, which `actions` chooses, name the same moves
+    without their places, so that an action keeps its meaning when columns and cells are permuted:
+
+    `actions="cards"`: `Discrete(204)`, a card and where it goes. `boulanger_env.envs.CARD_ACTION_TABLE` lists them.
+
+    | ids     | move                                                  | id of a move           |
+    |---------|-------------------------------------------------------|------------------------|
+    | 0-47    | the card onto its parent, the next higher of its suit | `suit * 12 + rank - 1` |
+    | 48-99   | the card to the leftmost empty column                 | `48 + card - 1`        |
+    | 100-151 | the card to a cell                                    | `100 + card - 1`       |
+    | 152-203 | the card to its foundation                            | `152 + card - 1`       |
+
+    Cards are `suit * 13 + rank` (1-52). In the first two rows the cards that lie on the card move with it, so they
+    must be a run. Only the choice between empty columns has no name.
+
+    `actions="taps"`: `Discrete(12)`, a double tap on a column (0-7) or a cell (8-11), as in the app. It moves one card
+    to the first of these that takes it: its foundation, its parent, the leftmost empty column, a free cell. Not every
+    game that can be won can be won this way, because the tap chooses the destination.
+
+    In each, undo is one more action, the last. An action that stands for no move now (its card is covered, its parent
+    is not on top of a column, ...) is an illegal action like any other.
+
+    `info["action_mask"]` marks them (int8, for `action_space.sample`),
     and so does `action_masks()` (bool, for MaskablePPO). Once an episode has terminated the mask is all ones: nothing
     is legal then, and an all-zero mask would break samplers. After a truncation it is the mask of the position.
 
@@ -105,7 +127,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     | key               | value                                                                                |
     |-------------------|--------------------------------------------------------------------------------------|
-    | `action_mask`     | int8 `(780,)`, or `(781,)` with undo; a new array                                    |
+    | `action_mask`     | int8, one entry per action; a new array                                              |
     | `score`, `moves`  | int; the app's score and the number of moves, without undone ones                    |
     | `illegal_action`  | bool                                                                                 |
     | `code`            | str; `""` for a game given as a board                                                |
@@ -124,9 +146,10 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `deals` | `None` | None = random BK1 games; the name of a set; a `DealSet`; a list of codes |
     | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping around; a seed restarts) |
     | `observation` | `"features"` | `"features"` or `"cards"` |
+    | `actions` | `"places"` | `"places"`, `"cards"` or `"taps"`: see Action Space |
     | `reward` | `"score"` | a preset's name, a `Reward`, or a dict with its keys |
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
-    | `allow_undo` | `False` | adds action 780; it reaches 100 moves back |
+    | `allow_undo` | `False` | adds one more action; it reaches 100 moves back |
     | `prune` | `False` | the mask leaves out moves to equivalent positions; playing them stays legal |
     | `max_episode_steps` | 500 | actions before truncation; -1: no limit (and None: 500, as in `gym.make`) |
     | `array_infos` | `False` | infos hold only arrays, for tensors: see Information |
@@ -164,6 +187,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         deals: Deals = None,
         deal_order: str = "random",
         observation: str = "features",
+        actions: str = "places",
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -178,6 +202,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             deals=deals,
             deal_order=deal_order,
             observation=observation,
+            actions=actions,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -218,7 +243,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             return self._live_game().copy()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Bool ``(780,)``, or ``(781,)`` with undo: the legal actions, in the form that MaskablePPO expects.
+        """The legal actions, bool ``(n_actions,)``, in the form that MaskablePPO expects.
 
         Raises:
             gymnasium.error.ResetNeeded: there is no game yet.
@@ -387,13 +412,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         return game
 
     def _refuse_illegal(self, action: int) -> None:
-        if action == UNDO:
-            if not self._mask[UNDO]:
-                raise IllegalMoveError(
-                    "nothing to undo: no move was played, or the last 100 are already taken back"
-                )
-        elif why_illegal(self._rows.board, action) != LEGAL:
-            self.game.push(Move.from_id(action))
+        if not _is_legal(self._rows, action, self._rules):
+            refuse(self.game, action, self._rules)
 
     def _observe(self) -> Observation:
         if self._settings.observation == "cards":
@@ -433,6 +453,11 @@ def _step(state: State, action: int, rules: Rules, mask: Array, features: Array)
     if features.shape[0] > 0:
         write_features(state.board, features)
     return result
+
+
+@kernel
+def _is_legal(state: State, action: int, rules: Rules) -> bool:
+    return is_legal(state, action, rules)
 
 
 @kernel

@@ -21,7 +21,6 @@ from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved
-from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.outcomes import O_RUNNING, O_WON, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, State
 from boulanger_env.game.turns import Turn
@@ -57,6 +56,7 @@ from ._batch.sharing import S_ENDED, games_a_part
 from ._batch.stepping import CODE_DTYPE, RAISE
 from ._batch.workers import Workers
 from .observations import Observation
+from .refusals import refuse
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
@@ -80,7 +80,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     also after autoresets. In a sequence of deals it plays deals ``i``, ``i + n``, ``i + 2n``, ...
 
     **Infos.** Each key of the single environment's info is an array with one entry per game. As in Gymnasium, a bool
-    array under ``"_" + key`` marks the valid entries, here all of them. ``action_mask`` is int8 ``(n, 780)``.
+    array under ``"_" + key`` marks the valid entries, here all of them. ``action_mask`` is int8 ``(n, n_actions)``.
     Additional keys are ``episode_return`` (float64) and ``episode_length`` (int64, actions), which are 0 except on the
     last step of an episode. With SAME_STEP, the infos of ended episodes are in ``final_info``, with the same keys and
     with bool arrays that mark them (its ``action_mask`` is read-only), and ``final_obs`` holds their last observations
@@ -117,6 +117,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         deals: Deals = None,
         deal_order: str = "random",
         observation: str = "features",
+        actions: str = "places",
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -136,6 +137,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             deals=deals,
             deal_order=deal_order,
             observation=observation,
+            actions=actions,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -295,7 +297,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return outputs, n_ended
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """A new bool array ``(n, 780)``, or ``(n, 781)`` with undo: the legal actions of every game.
+        """The legal actions of every game, a new bool array ``(n, n_actions)``.
 
         Raises:
             gymnasium.error.ResetNeeded: there are no games yet.
@@ -405,11 +407,10 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     def _refuse_illegal(self, array: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions, unless one of them is illegal and must raise."""
         if self._raises:
-            i = int(first_illegal(self._games, array))
+            i = int(first_illegal(self._games, array, self._rules))
             if i >= 0:
-                game, action = self.game(i), int(array[i])
                 try:
-                    game.undo() if action == UNDO else game.push(Move.from_id(action))
+                    refuse(self.game(i), int(array[i]), self._rules)
                 except IllegalMoveError as error:
                     raise IllegalMoveError(f"sub-environment {i}: {error}") from None
         return array

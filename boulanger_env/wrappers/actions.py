@@ -11,15 +11,16 @@ import numpy as np
 from boulanger_env.envs.action_maps import (
     ALREADY_IN_CELL,
     CARD_ACTION_TABLE,
+    CARDS,
     COVERED,
     INTO_CELL,
     IS_HOME,
     N_CARD_ACTIONS,
     NO_EMPTY_COLUMN,
     PARENT_COVERED,
-    base_action,
     card_mask,
     never_legal,
+    place_of,
     tap_mask,
     undo_span,
 )
@@ -92,7 +93,7 @@ class CardActions(_OtherActions):
         self._set_actions(N_CARD_ACTIONS)
 
     def _base_action(self, action: int) -> int:
-        return int(base_action(self._rows.board, action))
+        return int(place_of(self._rows.board, action, CARDS))
 
     def _own_mask(self, mask: Mask) -> Mask:
         own = np.empty(self._width, np.int8)

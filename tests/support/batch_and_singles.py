@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from oracle import ID, UNDO
+from oracle import NAMINGS, UNDO, Episode, Oracle
 
 from boulanger_env import BoulangerEnv, BoulangerVectorEnv, IllegalMoveError
 from boulanger_env.deals import load
@@ -134,28 +135,54 @@ class Player:
     Args:
         illegal: share of actions drawn from all there are.
         undo: share of undos, where there is one.
+        auto_foundation: whether cards go home by themselves.
     """
 
-    def __init__(self, seed: Any, n: int, n_actions: int, illegal: float = 0.1, undo: float = 0.15) -> None:
+    def __init__(
+        self,
+        seed: Any,
+        n: int,
+        n_actions: int,
+        illegal: float = 0.1,
+        undo: float = 0.15,
+        auto_foundation: bool = False,
+    ) -> None:
         self.random = Random(str(seed))
         self.n_actions = n_actions
         self.illegal = illegal
-        self.undo = undo if n_actions > UNDO else 0.0
+        self.naming, count = next(naming for naming in NAMINGS.values() if 0 <= n_actions - naming[1] <= 1)
+        self.undo = undo if n_actions > count else 0.0
+        self.auto_foundation = auto_foundation
         self.plans: list[list[int]] = [[] for _ in range(n)]
         self.solutions = {game["code"]: game["moves"] for game in peer_games()}
+
+    @cache  # noqa: B019 - a player lives as long as its test
+    def _plan(self, code: str) -> tuple[int, list[int]]:
+        """The moves that a game begins with, and its solution's actions, if it has one that they can name."""
+        begun = Episode(Oracle.from_code(code), auto_foundation=self.auto_foundation).oracle.moves
+        oracle, plan = Oracle.from_code(code), []
+        for move in self.solutions.get(code, []):
+            named = self.naming(oracle, [tuple(move)])
+            plan += list(named)
+            oracle.push(tuple(move))
+        return begun, plan
 
     def choose(self, masks: Any, infos: Info) -> np.ndarray:
         """Actions for a batch; games with a code in ``infos`` and without a move begin."""
         random = self.random
         actions = np.empty(len(masks), np.int64)
         for i, mask in enumerate(masks):
-            if infos.get("_code", [False] * len(masks))[i] and infos["moves"][i] == 0:
-                solution = self.solutions.get(str(infos["code"][i]), [])
-                self.plans[i] = [ID[tuple(move)] for move in solution[::-1]] if random.random() < 0.8 else []
+            if infos.get("_code", [False] * len(masks))[i]:
+                begun, plan = self._plan(str(infos["code"][i]))
+                if infos["moves"][i] == begun:
+                    self.plans[i] = plan[::-1] if random.random() < 0.8 else []
+            # What played itself is passed over.
+            while self.plans[i] and not mask[self.plans[i][-1]]:
+                self.plans[i].pop()
             if self.plans[i]:
                 actions[i] = self.plans[i].pop()
             elif random.random() < self.undo:
-                actions[i] = UNDO
+                actions[i] = self.n_actions - 1
             elif random.random() < self.illegal:
                 actions[i] = random.randrange(self.n_actions)
             else:

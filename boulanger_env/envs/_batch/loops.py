@@ -9,8 +9,7 @@ import numpy as np
 from boulanger_env.envs.features import write_features
 from boulanger_env.game.codes import write_random_code
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
-from boulanger_env.game.kernels import LEGAL, copy_row, why_illegal
-from boulanger_env.game.moves import UNDO
+from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON
 from boulanger_env.game.state import (
     BOARD_SIZE,
@@ -19,13 +18,12 @@ from boulanger_env.game.state import (
     MOVES,
     N_COUNTERS,
     SCORE,
-    UNDO_LENGTH,
     Array,
     State,
 )
 
 from .sharing import S_DONE, S_ENDED, atomic_add, claim
-from .stepping import CODE_LENGTH, INFO_OUTCOMES, Decks, Rules, new_game, step_game, write_mask
+from .stepping import CODE_LENGTH, INFO_OUTCOMES, Decks, Rules, is_legal, new_game, step_game, write_mask
 
 # Columns of Games.episodes.
 E_POSITION, E_STEPS, E_OUTCOME = range(3)
@@ -286,15 +284,13 @@ def all_below(actions: Array, count: int) -> bool:
 
 
 @kernel
-def first_illegal(games: Games, actions: Array) -> int:
+def first_illegal(games: Games, actions: Array, rules: Rules) -> int:
     """The first game in play whose action the rules forbid, or -1."""
     for i in range(actions.shape[0]):
         if games.episodes[i, E_OUTCOME] == O_RUNNING:
             action = i64(actions[i])
-            if action == UNDO:
-                if games.counters[i, UNDO_LENGTH] == 0:
-                    return i
-            elif why_illegal(games.boards[i], action) != LEGAL:
+            state = State(games.boards[i], games.counters[i], games.history[i])
+            if not is_legal(state, action, rules):
                 return i
     return -1
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.envs.action_maps import as_place, legal_actions
 from boulanger_env.envs.rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
 from boulanger_env.game.codes import deal_random, draw_random
 from boulanger_env.game.jit import i64, inlined_kernel
-from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, legal_moves, pop, push, why_illegal
-from boulanger_env.game.moves import N_ACTIONS, UNDO
+from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, pop, push, why_illegal
 from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
 from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
 from boulanger_env.game.streams import uniform_below
@@ -37,6 +37,10 @@ class Rules(NamedTuple):
     """Whether there is an action 780. An int, since numba unpacks ints faster than bools."""
     prune: int
     """See ``legal_moves``."""
+    actions: int
+    """How actions are numbered: see ``action_maps``."""
+    n_actions: int
+    """The actions of that numbering without undo, which comes after them."""
     most_steps: int
     """The step that truncates an episode."""
 
@@ -67,9 +71,9 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
 
     Args:
         state: the game; modified in place.
-        action: 0..779, or 780 for undo.
+        action: an action of the numbering, or ``rules.n_actions`` for undo.
         rules: the effects of actions.
-        mask: int8 ``(780,)``, or ``(781,)`` with undo; overwritten. All ones once the episode has terminated.
+        mask: int8 ``(n_actions,)``, one more with undo; overwritten. All ones once the episode has terminated.
 
     Returns:
         The reward, whether the action was illegal, and the outcome (an ``O_`` number, never a truncation).
@@ -79,18 +83,20 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
     illegal = False
     moved = False
     reward = 0.0
-    if action == UNDO:
+    if action == rules.n_actions:
         undone = pop(board, counters, history)
         if undone < 0:
             illegal = True
         else:
             event = i64(EVENT[undone])
             reward = rewards[R_STEP] - (rewards[event] - rewards[R_NONE])
-    elif why_illegal(board, action) == LEGAL:
-        reward = rewards[push(board, counters, history, action)]
-        moved = True
     else:
-        illegal = True
+        place = as_place(board, action, rules.actions)
+        if place >= 0 and why_illegal(board, place) == LEGAL:
+            reward = rewards[push(board, counters, history, place)]
+            moved = True
+        else:
+            illegal = True
 
     outcome = O_RUNNING
     if illegal:
@@ -111,11 +117,20 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
 
 
 @inlined_kernel
+def is_legal(state: State, action: int, rules: Rules) -> bool:
+    """Whether an action may be played; a move that ``prune`` leaves out of the mask may."""
+    if action == rules.n_actions:
+        return bool(state.counters[UNDO_LENGTH] > 0)
+    place = as_place(state.board, action, rules.actions)
+    return bool(place >= 0 and why_illegal(state.board, place) == LEGAL)
+
+
+@inlined_kernel
 def write_mask(board: Board, counters: Counters, rules: Rules, mask: Array) -> int:
     """Write a position's mask, including undo; return the number of legal moves, not counting undo."""
-    legal = legal_moves(board, mask, rules.prune)
+    legal = legal_actions(board, mask, rules.prune, rules.actions)
     if rules.allow_undo:
-        mask[N_ACTIONS] = counters[UNDO_LENGTH] > 0
+        mask[rules.n_actions] = counters[UNDO_LENGTH] > 0
     return legal
 
 
