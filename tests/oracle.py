@@ -538,6 +538,6 @@ class Episode:
         if sum(self.oracle.home) > home:
             self.been = []
         self.been.append(self.oracle.key())
-        if self.outcome in ("won", "stuck"):
-            reward += self.worth[str(self.outcome)]
+        if self.outcome is not None:
+            reward += self.worth["win" if self.outcome == "won" else "stuck"]
         return reward, False

@@ -138,8 +138,10 @@ def assert_is(
         {},
         {"illegal_action": "terminate", "allow_undo": True},
         {"deals": MIXED, "prune": True, "reward": {"stuck": -5}},
+        {"actions": "cards", "prune": True},
+        {"actions": "taps", "allow_undo": True},
     ],
-    ids=["plain", "terminate", "list"],
+    ids=["plain", "terminate", "list", "cards", "taps"],
 )
 def test_same_as_gymnasiums_own_batch(
     keywords: dict[str, Any], observation: str, mode: AutoresetMode

@@ -176,8 +176,8 @@ class Player:
                 begun, plan = self._plan(str(infos["code"][i]))
                 if infos["moves"][i] == begun:
                     self.plans[i] = plan[::-1] if random.random() < 0.8 else []
-            # What played itself is passed over.
-            while self.plans[i] and not mask[self.plans[i][-1]]:
+            # What has played itself is passed over.
+            while self.auto_foundation and self.plans[i] and not mask[self.plans[i][-1]]:
                 self.plans[i].pop()
             if self.plans[i]:
                 actions[i] = self.plans[i].pop()
@@ -260,9 +260,10 @@ def refused_as_by_singles(batch: BoulangerVectorEnv, singles: Singles, actions: 
 
 
 def is_legal(env: BoulangerEnv, action: int) -> bool:
-    if action == UNDO:
-        return bool(env.action_masks()[UNDO])
-    return bool(env.game.legal_mask()[action])
+    if env._settings.prune and action < UNDO:  # a move that the mask leaves out is legal
+        assert env._settings.actions == "places"
+        return bool(env.game.legal_mask()[action])
+    return bool(env.action_masks()[action])
 
 
 def play(batch: BoulangerVectorEnv, steps: int, seed: int = 0, illegal: float = 0.1) -> list[Any]:

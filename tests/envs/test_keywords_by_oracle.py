@@ -1,0 +1,129 @@
+"""``actions``, ``auto_foundation`` and ``no_repeats`` against a plain reading of them, in every combination allowed."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from oracle import NAMINGS, Episode, Oracle, card_id
+from support.batch_and_singles import MODES, Player, Singles, compare
+from support.env_and_oracle import game_of, masks_agree, same_position
+from support.random_games import peer_games, random_code, random_endgame, random_start
+
+from boulanger_env import BoulangerEnv, BoulangerVectorEnv
+from boulanger_env.envs import CARD_ACTION_TABLE
+
+# Sums of these are exact.
+WORTH = {"foundation": 10.0, "from_cell": 5.0, "step": -0.25, "illegal": -2.0, "win": 100.0, "stuck": -50.0}
+SOLVED = [game["code"] for game in sorted(peer_games(), key=lambda game: len(game["moves"]))[:5]]
+KEYWORDS = [{"actions": actions, "allow_undo": undo} for actions in NAMINGS for undo in (False, True)]
+
+
+def test_card_action_table() -> None:
+    assert CARD_ACTION_TABLE.shape == (204, 2)
+    assert CARD_ACTION_TABLE.dtype == np.int8
+    assert not CARD_ACTION_TABLE.flags.writeable
+    kinds = ["parent", "empty", "cell", "home"]
+    for action, (card, kind) in enumerate(CARD_ACTION_TABLE.tolist()):
+        assert card_id(card, kinds[kind]) == action
+
+
+def name(keywords: dict[str, Any]) -> str:
+    return " ".join([keywords["actions"], *(key for key, value in keywords.items() if value is True)])
+
+
+def begin(random: Random, env: BoulangerEnv, keywords: dict[str, Any]) -> tuple[Episode, dict[str, Any]]:
+    """An episode that is not over, and the info of its reset."""
+    while True:
+        n_cells, kind = random.choice((4, 4, 2, 1)), random.random()
+        if kind < 0.3:
+            code = random_code(random, "BK1", n_cells)
+            episode = Episode(Oracle.from_code(code), **keywords)
+            return episode, env.reset(options={"code": code})[1]
+        oracle = random_start(random, "MS", n_cells) if kind < 0.6 else random_endgame(random, n_cells)
+        if oracle.outcome is None:
+            game = game_of(oracle)
+            episode = Episode(oracle, **keywords)
+            if episode.outcome is None:
+                return episode, env.reset(options={"game": game})[1]
+
+
+@pytest.mark.parametrize("prune", [False, True], ids=["", "prune"])
+@pytest.mark.parametrize("keywords", KEYWORDS, ids=name)
+def test_same_as_the_oracle(keywords: dict[str, Any], prune: bool) -> None:
+    outcomes = walk({**keywords, "prune": prune}, 400)
+    assert outcomes >= {"won", "stuck"}
+
+
+def walk(keywords: dict[str, Any], steps: int, seed: object = 0) -> set[str]:
+    """Random play with illegal actions and undo; returns the outcomes that were met."""
+    random = Random(f"{keywords} {seed}")
+    illegal = random.choice(["penalize", "terminate"])
+    env = BoulangerEnv(reward=WORTH, max_episode_steps=10_000, illegal_action=illegal, **keywords)
+    keywords = {**keywords, "worth": WORTH, "illegal_action": illegal}
+    n_actions = NAMINGS[keywords["actions"]][1] + keywords.get("allow_undo", False)
+    assert env.action_space == gym.spaces.Discrete(n_actions)
+    done, outcomes = 0, set()
+    while done < steps:
+        episode, info = begin(random, env, keywords)
+        terminated = False
+        for _ in range(60):
+            assert info["action_mask"].tolist() == episode.mask()
+            assert masks_agree(env, info)
+            assert (info["illegal_action"], info["outcome"]) == (
+                info["illegal_action"] and not terminated,
+                "",
+            )
+            assert same_position(env, episode.oracle)
+            assert (info["score"], info["moves"]) == (episode.oracle.score, episode.oracle.moves)
+            listed = np.flatnonzero(info["action_mask"]).tolist()
+            allowed = episode.allowed(episode.oracle.legal())
+            homes = [action for action, move in allowed.items() if move[1] == 9]
+            # Cards go home rather than not, so that some games are won.
+            action = random.choice(homes if homes and random.random() < 0.7 else listed)
+            if random.random() < 0.05:
+                action = random.randrange(n_actions)
+            expected = episode.act(action)
+            _, reward, terminated, truncated, info = env.step(action)
+            assert (reward, info["illegal_action"]) == expected
+            assert terminated is (episode.outcome is not None)
+            assert not truncated
+            done += 1
+            if terminated:
+                outcomes.add(info["outcome"])
+                assert info["outcome"] == episode.outcome
+                assert info["action_mask"].tolist() == episode.mask()
+                assert masks_agree(env, info)
+                assert same_position(env, episode.oracle)
+                break
+    return outcomes
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("keywords", KEYWORDS, ids=name)
+def test_batches_play_like_singles(keywords: dict[str, Any], mode: Any) -> None:
+    outcomes = set()
+    for prune, deals in product([False, True], [None, SOLVED]):
+        more: dict[str, Any] = {"prune": prune, "max_episode_steps": 9}
+        if deals:
+            more |= {"deals": deals, "deal_order": "sequential", "max_episode_steps": 150}
+        illegal = "raise" if prune is False and deals is None else "penalize"
+        batch = BoulangerVectorEnv(
+            3, autoreset_mode=mode, reward=WORTH, illegal_action=illegal, **keywords, **more
+        )
+        singles = Singles(3, mode, reward=WORTH, illegal_action=illegal, **keywords, **more)
+        player = Player(
+            (keywords, mode, prune),
+            3,
+            batch.single_action_space.n,
+            illegal=0.02 if deals else 0.1,
+            auto_foundation=keywords.get("auto_foundation", False),
+        )
+        outcomes |= set(compare(batch, singles, player, 110 if deals else 40, 7))
+    assert outcomes >= {"truncated", "stuck"}
+    if keywords["actions"] != "taps":
+        assert "won" in outcomes
