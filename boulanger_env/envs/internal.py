@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import State
 from boulanger_env.game.turns import Turn
 
 from ._batch.outputs import Outputs
+from .action_maps import never_legal, place_of
 from .settings import Settings
 from .single import BoulangerEnv
 from .vector import BoulangerVectorEnv
@@ -46,6 +48,20 @@ def check_reset(env: BoulangerEnv) -> None:
         gymnasium.error.ResetNeeded: there was no reset yet.
     """
     env._check_reset()
+
+
+def place_of_action(env: BoulangerEnv, action: int) -> int:
+    """The action of the action table, or undo, that an action stands for now; an illegal one if it stands for none.
+
+    Args:
+        env: it has been reset.
+        action: one of its action space.
+    """
+    rules, board = env._rules, env._rows.board
+    if action == rules.n_actions:
+        return UNDO
+    place = int(place_of(board, action, rules.actions))
+    return place if place >= 0 else int(never_legal(board))
 
 
 # -- the batch ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.files import alone_in
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import shown
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import action_id
 from boulanger_env.game.outcomes import TRUNCATED
@@ -32,32 +33,33 @@ _CHANGE = (AutoFoundation, CardActions, TapActions, gym.ActionWrapper, gym.Rewar
 class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
     """Writes each episode to a folder as a replay file when it ends.
 
-    An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
-    after those already in the folder; if you record several environments, give each its own folder.
+        An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
+        after those already in the folder; if you record several environments, give each its own folder.
 
-    It records base actions and the environment's rewards, so put it inside wrappers that change them:
-    ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a ``TimeLimit`` is recorded as
-    ``max_episode_steps``.
+        It records the environment's rewards, and moves by place whatever its ``actions``. So put it inside wrappers that
+    change actions or rewards: ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a
+    ``TimeLimit`` is recorded as ``max_episode_steps``.
 
     Args:
-        env: a Boulanger environment.
-        folder: where the files go; created if needed.
-        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
-        agent: who plays, for the record.
+            env: a Boulanger environment.
+            folder: where the files go; created if needed.
+            games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
+            agent: who plays, for the record.
 
-    Raises:
-        BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
-            an ``agent`` that is not a text.
+        Raises:
+            BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
+                an ``agent`` that is not a text.
 
-    >>> import gymnasium as gym, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=1), folder.name)
-    >>> observation, info = env.reset(options={"code": "MS-C4-1"})
-    >>> _ = env.step(733)
-    >>> import os
-    >>> os.listdir(folder.name)
-    ['000001-MS-C4-1.json']
-    >>> folder.cleanup()
+        >>> import gymnasium as gym, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=1), folder.name)
+        >>> observation, info = env.reset(options={"code": "MS-C4-1"})
+        >>> _ = env.step(733)
+        >>> import contextlib
+    import os
+        >>> os.listdir(folder.name)
+        ['000001-MS-C4-1.json']
+        >>> folder.cleanup()
     """
 
     def __init__(
@@ -126,7 +128,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         """Record what the agent thinks before its next action.
 
         Args:
-            choices: base actions and their probabilities; the five likeliest are kept.
+            choices: actions of the environment and their probabilities; the five likeliest are kept.
             value: the value of the position.
             note: any text.
 
@@ -142,6 +144,10 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         noted = as_annotation(Annotation(tuple(given.items()), value, note))
         assert noted is not None
         likely = sorted(noted.choices, key=lambda choice: -choice[1])[:5]
+        try:
+            likely = [(self._place(action), probability) for action, probability in likely]
+        except IllegalMoveError as error:
+            raise ReplayError(f"choices: {error}") from None
         self._annotations[len(self._actions)] = noted._replace(choices=tuple(likely))
 
     def reset(
@@ -161,9 +167,12 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
             ReplayError: a wrapper inside has changed actions or rewards.
             OSError: the file cannot be written.
         """
+        place = None
+        with contextlib.suppress(IllegalMoveError):  # which the environment raises too
+            place = self._place(action)
         result = self.env.step(action)
         _, reward, terminated, truncated, _ = result
-        self._actions.append(action_id(action, internal.settings_of(self._base).n_actions))
+        self._actions.append(self._place(action) if place is None else place)
         self._rewards.append(float(reward))
         if terminated or truncated:
             own = internal.outcome_of(self._base)
@@ -172,6 +181,15 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
             self._outcome = own or TRUNCATED
             self._write()
         return result
+
+    def _place(self, action: Any) -> int:
+        """The action of the action table that an action of the environment stands for now.
+
+        Raises:
+            IllegalMoveError: it is not one of the environment's.
+        """
+        n_actions = internal.settings_of(self._base).n_actions
+        return internal.place_of_action(self._base, action_id(action, n_actions))
 
     def close(self) -> None:
         """Close the environment; an episode in progress is written first."""
