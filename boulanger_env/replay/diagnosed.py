@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from boulanger_env.game import BoulangerError, Game, Move
 from boulanger_env.game.outcomes import WON
 from boulanger_env.render.html import episode
 from boulanger_env.solver import Decision, Diagnosis, Status, diagnose, solve, winning_moves
-
-if TYPE_CHECKING:
-    from .replay import Replay
 
 BUDGET = 60.0
 """Seconds that pages spend on diagnoses unless told otherwise."""
@@ -23,7 +20,23 @@ _SEARCH = 100_000
 _LETTERS = {True: "w", False: "l", None: "u"}
 
 
-def could_be_won(one: Replay) -> bool | None:
+class Played(Protocol):
+    """What a ``Replay`` has that a diagnosis needs."""
+
+    @property
+    def start(self) -> Game:
+        """The game before the first action."""
+
+    @property
+    def actions(self) -> Sequence[int]:
+        """The action ids."""
+
+    @property
+    def outcome(self) -> str | None:
+        """How the episode ended."""
+
+
+def could_be_won(one: Played) -> bool | None:
     """Whether the game could be won from its start, or None if that takes too long a search."""
     if one.outcome == WON:
         return True
@@ -31,7 +44,7 @@ def could_be_won(one: Replay) -> bool | None:
     return None if status is Status.LIMIT else status is Status.SOLVED
 
 
-def diagnose_within(replays: Iterable[Replay], seconds: float = BUDGET) -> list[Diagnosis | None]:
+def diagnose_within(replays: Iterable[Played], seconds: float = BUDGET) -> list[Diagnosis | None]:
     """Diagnose games one after the other for as long as a budget of time lasts.
 
     Args:
