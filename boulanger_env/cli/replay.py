@@ -11,6 +11,7 @@ from .app import Ascii, Color, look_of
 
 
 def replay(
+    *,
     files: Annotated[
         list[Path], typer.Argument(help="Replay files, or folders of them.", show_default=False)
     ],
