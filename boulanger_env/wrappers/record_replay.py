@@ -33,33 +33,31 @@ _CHANGE = (AutoFoundation, CardActions, TapActions, gym.ActionWrapper, gym.Rewar
 class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
     """Writes each episode to a folder as a replay file when it ends.
 
-        An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
-        after those already in the folder; if you record several environments, give each its own folder.
+    An episode that ``reset()`` or ``close()`` interrupts is written too, without an outcome. File numbers continue
+    after those already in the folder; if you record several environments, give each its own folder.
 
-        It records the environment's rewards, and moves by place whatever its ``actions``. So put it inside wrappers that
+    It records the environment's rewards, and moves by place whatever its ``actions``. So put it inside wrappers that
     change actions or rewards: ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a
     ``TimeLimit`` is recorded as ``max_episode_steps``.
 
     Args:
-            env: a Boulanger environment.
-            folder: where the files go; created if needed.
-            games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
-            agent: who plays, for the record.
+        env: a Boulanger environment.
+        folder: where the files go; created if needed.
+        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
+        agent: who plays, for the record.
 
-        Raises:
-            BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
-                an ``agent`` that is not a text.
+    Raises:
+        BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
+            an ``agent`` that is not a text.
 
-        >>> import gymnasium as gym, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=1), folder.name)
-        >>> observation, info = env.reset(options={"code": "MS-C4-1"})
-        >>> _ = env.step(733)
-        >>> import contextlib
-    import os
-        >>> os.listdir(folder.name)
-        ['000001-MS-C4-1.json']
-        >>> folder.cleanup()
+    >>> import gymnasium as gym, os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> env = RecordReplay(gym.make("Boulanger-C4-v0", max_episode_steps=1), folder.name)
+    >>> observation, info = env.reset(options={"code": "MS-C4-1"})
+    >>> _ = env.step(733)
+    >>> os.listdir(folder.name)
+    ['000001-MS-C4-1.json']
+    >>> folder.cleanup()
     """
 
     def __init__(
