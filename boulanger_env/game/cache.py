@@ -23,7 +23,7 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-ROOMS = ("game", "envs", "solver", "agents")
+ROOMS = ("game", "envs", "positions", "solver", "agents")
 """The package's folders that contain kernels: a change in any of them recompiles everything."""
 
 _OPTIONS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "OPT")

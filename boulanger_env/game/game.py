@@ -23,7 +23,7 @@ from .moves import (
     action_id,
     parse_notation,
 )
-from .outcomes import STUCK, WON
+from .outcomes import OUTCOMES, STUCK, outcome_of
 from .state import (
     CELLS,
     FOUNDATIONS,
@@ -243,9 +243,7 @@ class Game:
     @property
     def outcome(self) -> str | None:
         """``"won"``, ``"stuck"``, or None while the game is in progress."""
-        if self.is_won:
-            return WON
-        return None if self.legal_mask().any() else STUCK
+        return OUTCOMES[int(outcome_of(self._board))]
 
     def legal_mask(self, prune: bool = False) -> NDArray[np.int8]:
         """A new int8 array ``(780,)``, 1 for each legal action.

@@ -52,6 +52,9 @@ from .state import (
 )
 
 _ALL_CARDS = np.uint64(sum(1 << card for card in range(1, N_CARDS + 1)))
+_ONE = np.uint64(1)
+_ROOM_FOR_ANY = MAX_HEIGHT - N_RANKS
+"""The highest place from which no card's lower ones can outgrow the column."""
 _FOUR_CELLS, _TWO_CELLS, _ONE_CELL = CELL_COUNTS
 _ROWS = (
     ("board", np.dtype(np.uint8), BOARD_SIZE),
@@ -72,8 +75,7 @@ def is_position(board: Board) -> bool:
         if rank > N_RANKS:
             return False
         count += rank
-        for home in range(rank):
-            cards |= as_set(suit * N_RANKS + home + 1)
+        cards |= ((_ONE << np.uint64(rank)) - _ONE) << np.uint64(suit * N_RANKS + 1)
     n_cells = 0
     while n_cells < MAX_CELLS and board[CELLS + n_cells] != NO_CELL:
         n_cells += 1
@@ -89,21 +91,27 @@ def is_position(board: Board) -> bool:
         elif card != NO_CARD:
             cards |= as_set(card)
             count += 1
+    # One loop of a fixed length over all places, which the compiler turns into few instructions.
+    lying, highest = 0, 0
+    for place in range(TABLEAU, CELLS):
+        card = i64(board[place])
+        lying += card != NO_CARD
+        highest = max(highest, card)
+    if lying + count != N_CARDS or highest > N_CARDS:
+        return False
     for column in range(N_COLUMNS):
-        last = False
-        for place in range(MAX_HEIGHT):
-            card = i64(board[TABLEAU + column * MAX_HEIGHT + place])
-            if card == NO_CARD:
-                last = True
-                continue
-            if last or card > N_CARDS:
-                return False
+        start, place = TABLEAU + column * MAX_HEIGHT, 0
+        while place < MAX_HEIGHT and board[start + place] != NO_CARD:
+            card = i64(board[start + place])
             # All lower cards of its suit that are not home may end up on it.
-            if place + i64(RANK[card]) - i64(board[FOUNDATIONS + i64(SUIT[card])]) > MAX_HEIGHT:
+            waits_for = i64(RANK[card]) - i64(board[FOUNDATIONS + i64(SUIT[card])])
+            if place > _ROOM_FOR_ANY and place + waits_for > MAX_HEIGHT:
                 return False
             cards |= as_set(card)
-            count += 1
-    return bool(count == N_CARDS and cards == _ALL_CARDS)
+            place += 1
+        lying -= place
+    # Cards that are left lie above a gap.
+    return bool(lying == 0 and cards == _ALL_CARDS)
 
 
 @kernel

@@ -19,7 +19,7 @@ LAYERS = [
     {"shown"},
     {"game"},
     {"deals", "solver", "render", "files", "processes"},
-    {"envs", "wrappers", "replay"},
+    {"envs", "positions", "wrappers", "replay"},
     {"agents", "benchmark", "report", "cluster", "sb3", "minari", "rllib", "training"},
     {"cli", "play", "__main__"},
 ]

@@ -14,7 +14,7 @@ import pytest
 from oracle import Oracle
 from support.paths import DATA
 
-from boulanger_env import Game, solver
+from boulanger_env import Game, positions, solver
 from boulanger_env.deals import DealSet
 from boulanger_env.game import BoulangerError
 from boulanger_env.solver import LIMIT, SOLVED, UNSOLVABLE, Solution, solve, solve_many, winning_moves
@@ -131,7 +131,7 @@ def test_stuck_games_are_unsolvable() -> None:
     random = Random(3)
     stuck = 0
     for number in range(1, 40):
-        game = Game.from_code(f"MS-C{random.choice([4, 2, 1])}-{number}")
+        game = Game.from_code(f"MS-C{random.choice([4, 4, 2, 1])}-{number}")
         while game.outcome is None:
             game.push(random.choice(game.legal_moves()))
         if game.is_stuck:
@@ -331,6 +331,31 @@ def test_verdicts_in_bulk_are_those_of_single_games() -> None:
         solver.verdicts(decks + 1, cells)
     with pytest.raises(BoulangerError, match="n_cells is 3"):
         solver.verdicts(decks, 3)
+    with pytest.raises(BoulangerError, match="n_cells is None"):
+        solver.verdicts(decks)
+
+
+def test_verdicts_of_positions_are_those_of_games() -> None:
+    random = Random(3)
+    games = []
+    for number in range(1, 200):
+        game = Game.from_code(f"MS-C{random.choice([4, 4, 2, 1])}-{number}")
+        for _ in range(random.randrange(8)):
+            if moves := game.legal_moves():
+                game.push(random.choice(moves))
+        games.append(game)
+    rows = positions.from_games(games)
+    can_be_won, nodes = solver.verdicts(rows)
+    alone = [solve(game) for game in games]
+    assert can_be_won.tolist() == [solution.status is SOLVED for solution in alone]
+    assert nodes.tolist() == [solution.nodes for solution in alone]
+    assert 20 < can_be_won.sum() < 180
+    assert (rows == positions.from_games(games)).all()
+    with pytest.raises(BoulangerError, match="n_cells is 4: positions have"):
+        solver.verdicts(rows, 4)
+    rows[7, 0] = 0
+    with pytest.raises(BoulangerError, match="position 7: "):
+        solver.verdicts(rows)
 
 
 def test_importing_the_solver_compiles_nothing() -> None:

@@ -23,6 +23,7 @@ from boulanger_env import (
     DealSet,
     Game,
     agents,
+    positions,
     sample_legal,
 )
 from boulanger_env.envs import board_from_observation, feature
@@ -31,6 +32,20 @@ from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservatio
 
 Random = np.random.Generator
 DTYPES = "?bBhHiIlLfdgFDOUSM"
+
+
+READERS: tuple[Callable[[Any], Any], ...] = (
+    positions.masks,
+    positions.outcomes,
+    positions.keys,
+    positions.observe,
+    lambda rows: positions.observe(rows, "cards"),
+    positions.to_games,
+    positions.auto_foundation,
+    lambda rows: positions.expand(rows, auto_foundation=True).children,
+    lambda rows: positions.expand(rows, prune=True).children,
+)
+"""What takes positions alone."""
 
 
 class Refuses:
@@ -196,6 +211,10 @@ class Doors:
         solve(game, node_limit=500)
         winning_moves(game, node_limit=30)
         verdicts(np.arange(1, 53)[None], 4)
+        rows = positions.from_games([game])
+        for read in READERS:
+            read(rows)
+        positions.play(rows, [733])
         use(self.random, game.copy())
         copy.copy(game).undo()
         sample_legal(np.ones((1, 780), bool), np.zeros(1, np.uint64))
@@ -321,8 +340,28 @@ class Doors:
         if self.random.integers(2):
             use(self.random, Game.from_deck(hostile(self.random, deck)))
         else:
-            given = some(self.random, {"decks": deck[None].astype(np.uint8), "n_cells": np.array([4])})
+            given = some(self.random, {"deals": deck[None].astype(np.uint8), "n_cells": np.array([4])})
             verdicts(**given)
+
+    def position_rows(self) -> None:
+        """Each function of ``boulanger_env.positions``, and ``verdicts``."""
+        games = [self._played() for _ in range(self.random.integers(1, 4))]
+        rows = hostile(self.random, positions.from_games(games))
+        found = READERS[self.random.integers(len(READERS))](rows)
+        if isinstance(found, np.ndarray) and found.dtype == np.uint8 and found.shape[1:] == (184,):
+            assert all(is_board(row) for row in found)
+        if self.random.integers(8) == 0:
+            verdicts(rows)
+
+    def position_moves(self) -> None:
+        """``positions.play``."""
+        game = self._played()
+        while game.outcome is not None:
+            game = self._played()
+        rows = positions.from_games([game] * 3)
+        legal = np.array([move.id for move in game.legal_moves()])
+        given = some(self.random, {"positions": rows, "chosen": self.random.choice(legal, 3)})
+        assert all(is_board(row) for row in positions.play(**given))
 
     def labels(self) -> None:
         """``DealSet``."""

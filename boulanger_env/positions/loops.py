@@ -1,0 +1,135 @@
+"""The compiled loops over positions: each row is copied and checked before it is used.
+
+They return the first row that is not a position's, or -1.
+"""
+
+from __future__ import annotations
+
+from boulanger_env.envs.features import write_features
+from boulanger_env.game.hashing import position_hash
+from boulanger_env.game.jit import i64, inlined_kernel, kernel
+from boulanger_env.game.kernels import LEGAL, NO_ONE, apply, copy_row, legal_moves, why_illegal
+from boulanger_env.game.outcomes import outcome_of
+from boulanger_env.game.rows import is_row, take_row
+from boulanger_env.game.state import Array, Board
+from boulanger_env.game.taps import foundation_action
+
+
+@kernel
+def write_masks(rows: Array, row: Board, prune: int, out: Array) -> int:
+    """Write each position's legal moves, int8 ``(n, 780)``."""
+    for i in range(rows.shape[0]):
+        if not take_row(rows, i, row):
+            return i
+        legal_moves(row, out[i], prune)
+    return NO_ONE
+
+
+@kernel
+def write_outcomes(rows: Array, row: Board, out: Array) -> int:
+    """Write each position's outcome, int8 ``(n,)``."""
+    for i in range(rows.shape[0]):
+        if not take_row(rows, i, row):
+            return i
+        out[i] = outcome_of(row)
+    return NO_ONE
+
+
+@kernel
+def write_keys(rows: Array, row: Board, out: Array) -> int:
+    """Write each position's hash, uint64 ``(n,)``."""
+    for i in range(rows.shape[0]):
+        if not take_row(rows, i, row):
+            return i
+        out[i] = position_hash(row)
+    return NO_ONE
+
+
+@kernel
+def write_observations(rows: Array, row: Board, out: Array) -> int:
+    """Write each position's ``"features"``, uint8 ``(n, N_FEATURES)``."""
+    for i in range(rows.shape[0]):
+        if not take_row(rows, i, row):
+            return i
+        write_features(row, out[i])
+    return NO_ONE
+
+
+@kernel
+def play_home(rows: Array) -> None:
+    """Play every legal move home, in place; the rows are checked."""
+    for i in range(rows.shape[0]):
+        play_all_home(rows[i])
+
+
+@inlined_kernel
+def play_all_home(board: Board) -> None:
+    """Play legal moves home until there is none."""
+    action = foundation_action(board)
+    while action != NO_ONE:
+        apply(board, action)
+        action = foundation_action(board)
+
+
+@kernel
+def play_rows(rows: Array, chosen: Array, auto_foundation: bool, out: Array) -> tuple[int, bool]:
+    """Write the positions after one action each, int64 ``(n,)``, 0..779.
+
+    Returns:
+        The first row that cannot be played, or -1; and whether it is a position: then its action is illegal.
+    """
+    for i in range(rows.shape[0]):
+        row = out[i]
+        if not take_row(rows, i, row):
+            return i, False
+        action = i64(chosen[i])
+        if why_illegal(row, action) != LEGAL:
+            return i, True
+        apply(row, action)
+        if auto_foundation:
+            play_all_home(row)
+    return NO_ONE, False
+
+
+@kernel
+def count_children(rows: Array, mask: Array, prune: int, ends: Array) -> int:
+    """Check rows and write where the children of each end, int64 ``(n,)``."""
+    end = 0
+    for i in range(rows.shape[0]):
+        if not is_row(rows[i]):
+            return i
+        end += legal_moves(rows[i], mask, prune)
+        ends[i] = end
+    return NO_ONE
+
+
+@kernel
+def write_children(
+    rows: Array,
+    mask: Array,
+    words: Array,
+    prune: int,
+    auto_foundation: bool,
+    children: Array,
+    parents: Array,
+    actions: Array,
+    outcomes: Array,
+) -> None:
+    """Write all children of checked rows; ``words`` are those of ``mask``, int8, whose end is padded with zeros."""
+    k = 0
+    for i in range(rows.shape[0]):
+        legal_moves(rows[i], mask, prune)
+        for word in range(words.shape[0]):
+            if words[word] == 0:
+                continue
+            for action in range(8 * word, 8 * word + 8):
+                if mask[action]:
+                    child = children[k]
+                    copy_row(rows[i], child)
+                    apply(child, action)
+                    if auto_foundation:
+                        play_all_home(child)
+                    parents[k] = i
+                    actions[k] = action
+                    outcomes[k] = outcome_of(child)
+                    k += 1
