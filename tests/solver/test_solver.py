@@ -211,7 +211,7 @@ def test_limits_may_be_numbers_of_numpy() -> None:
 
 def test_what_was_not_looked_for_is_not_said_to_be_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """No solution of fewer than 50 moves proves nothing about one of 105."""
-    monkeypatch.setattr(sys.modules["boulanger_env.solver.solve"], "_MOST_MOVES", 50)
+    monkeypatch.setattr(sys.modules["boulanger_env.solver.solving"], "_MOST_MOVES", 50)
     solution = solve(Game.from_code("MS-C4-1"), quality="shortest")
     assert len(solution.moves) == 105
     assert not solution.is_shortest
