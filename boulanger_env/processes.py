@@ -160,7 +160,7 @@ class _Crew:
             process.kill()
             self._tasks.put(None)
         if sys.is_finalizing():
-            return  # a program ends that has not read all: threads that wait then never go on
+            return  # the program ends without having read everything: waiting threads would never resume
         for process, thread in self._members:
             process.wait()
             thread.join()

@@ -21,14 +21,17 @@ _LISTS = {
     griffe.DocstringSectionKind.yields: "Yields",
     griffe.DocstringSectionKind.raises: "Raises",
 }
+_SINGLE = (griffe.DocstringSectionKind.returns, griffe.DocstringSectionKind.yields)
 _FIELDS = re.compile(r"NamedTuple|TypedDict")
 """Bases of classes whose fields are their arguments."""
+_NAMED = re.compile(r"Error|Exception|Enum")
+"""Bases of classes of which users do not build objects."""
 _SPECIAL = ("__call__", "__str__")
 """Special methods that are part of a class's documented interface."""
 _WIDTH = 100
 """Characters of a signature on one line."""
 _SHORT = 24
-"""Characters of a signature in a table, which has to fit a telephone."""
+"""Characters of a signature in a table, which has to fit a phone."""
 
 
 @cache
@@ -37,7 +40,11 @@ def _package() -> Any:
         "boulanger_env",
         search_paths=[ROOT],
         docstring_parser="google",
-        docstring_options={"warn_unknown_params": False, "warnings": False},
+        docstring_options={
+            "returns_multiple_items": False,
+            "warn_unknown_params": False,
+            "warnings": False,
+        },
     )
 
 
@@ -87,7 +94,7 @@ class Reference:
         self._page = page
 
     def write(self, path: str, level: int = 3) -> str:
-        """What a public name of the package is: its signature, its docstring, its members.
+        """Describe a public name of the package: its signature, its docstring, its members.
 
         Args:
             path: the name, from ``boulanger_env`` on.
@@ -150,8 +157,12 @@ class Reference:
                 code = [text for kind, text in section.value if kind is griffe.DocstringSectionKind.examples]
                 parts += [_session(text) for text in code]
             elif section.kind in _LISTS:
-                rows = [f"- {self._entry(thing, section.kind, one)}" for one in section.value]
-                parts += [f"**{_LISTS[section.kind]}**", "\n".join(rows)]
+                entries = [self._entry(thing, section.kind, one) for one in section.value]
+                title = f"**{_LISTS[section.kind]}**"
+                if section.kind in _SINGLE:
+                    parts += [f"{title}: {entry}" for entry in entries]
+                else:
+                    parts += [title, "\n".join(f"- {entry}" for entry in entries)]
             elif section.kind is griffe.DocstringSectionKind.admonition:
                 parts.append(f"**{section.title}**: {self._text(thing, section.value.description)}")
         return parts
@@ -167,7 +178,7 @@ class Reference:
 
     def _entry(self, thing: Any, kind: Any, one: Any) -> str:
         text = " ".join(self._text(thing, one.description).split())
-        if kind in (griffe.DocstringSectionKind.returns, griffe.DocstringSectionKind.yields):
+        if kind in _SINGLE:
             return text
         return f"`{one.annotation if kind is griffe.DocstringSectionKind.raises else one.name}`: {text}"
 
@@ -185,6 +196,8 @@ def _cell(text: str) -> str:
 def _signature(thing: Any, types: bool) -> str:
     if thing.is_attribute:
         return f"{thing.name}: {thing.annotation}" if types and thing.annotation else thing.name
+    if thing.is_class and any(_NAMED.search(str(base)) for base in thing.bases):
+        return f"class {thing.name}({', '.join(map(str, thing.bases))})"
     words = _fields(thing) if thing.is_class and _is_record(thing) else _parameters(thing, types)
     end = f" -> {thing.returns}" if types and thing.is_function and thing.returns else ""
     line = f"{thing.name}({', '.join(words)}){end}"

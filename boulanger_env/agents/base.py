@@ -126,7 +126,7 @@ class BatchAgent(ABC):
             slots: which slots; None for all.
 
         Raises:
-            BoulangerError: there are not as many games as slots, or a number is negative.
+            BoulangerError: games and slots differ in number, or a number is negative.
         """
         numbers = None if games is None else _numbers("games", games, MOST)
         where = None if slots is None else _numbers("slots", slots, MOST_SLOTS - 1)

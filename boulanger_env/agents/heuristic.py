@@ -31,7 +31,7 @@ class HeuristicAgent(BatchAgent):
     """Searches a fixed number of positions, best first, and plays the first move towards the best one found.
 
     Cards that can go home go home: that is always safe. Otherwise each decision is a separate best-first search
-    (``lookahead.search``) from the current position, guided by the hand-written values of ``evaluation.py``; it never
+    (``lookahead.search``) from the current position, guided by the hand-written ``position_value.py``; it never
     enters a position that the game has been in. The agent remembers these positions and, once a search has reached a
     win, the moves to it. If a search runs out of positions, the game cannot be won from there, and the agent plays
     for the most cards home. Undo is never chosen.

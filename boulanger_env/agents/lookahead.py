@@ -86,7 +86,7 @@ def search(board: Board, legal: Array, avoid: Array, n_avoid: int, nodes: int, t
     Returns:
         A status and a length: ``WON`` with the path to the win; ``OPEN`` with the path to the best open position;
         ``LOST`` when no position is open: the path to the position with the most cards home, a stuck one if
-        several have as many. Length 0: every move leads to a position to avoid.
+        several tie. Length 0: every move leads to a position to avoid.
     """
     seen, heap_values, heap_nodes = tree.seen, tree.heap_values, tree.heap_nodes
     seen[:] = 0

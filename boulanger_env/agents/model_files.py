@@ -259,7 +259,7 @@ def load_model(path: str, content: bytes) -> tuple[Any, dict[str, Any]]:
             warnings.filterwarnings("ignore", "Could not deserialize")
             data, _, _ = saved.load_from_zip_file(io.BytesIO(content), device="cpu", load_data=True)
             kind = _algorithm(data or {})
-            # A buffer for learning, which would be made in its full size, is of no use here.
+            # The replay buffer, which would be allocated at full size, is not needed here.
             fixed = {"buffer_size": 1} if "buffer_size" in data else {}
             model = kind.load(io.BytesIO(content), device="cpu", custom_objects=fixed)
         read_way(getattr(model, ATTRIBUTE, None))

@@ -20,7 +20,7 @@ def checked_name(name: Any) -> str:
     """A checked name for a policy.
 
     Raises:
-        BoulangerError: it is not a text of 1 to ``LONGEST`` printable characters.
+        BoulangerError: it is not a string of 1 to ``LONGEST`` printable characters.
     """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST:
         raise BoulangerError(

@@ -128,7 +128,7 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
     """Make a ``Policy`` of anything that can play.
 
     Args:
-        policy: a text or path as ``AgentSpec.parse`` takes it, such as ``"greedy"``, ``"heuristic:nodes=30"``, the
+        policy: a string or path that ``AgentSpec.parse`` accepts, such as ``"greedy"``, ``"heuristic:nodes=30"``, the
             ``.zip`` of a model of Stable-Baselines3 or sb3-contrib, or ``"module:name"``; an ``AgentSpec``; a model;
             an agent; or any callable ``(observation, mask, info) -> action``. A callable is called for one game at a
             time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that it wants; its
@@ -233,7 +233,7 @@ def _imported(target: str) -> Any:
 
 
 def _source(module: str) -> dict[str, str]:
-    """A digest of an imported module's file, if it has one: what it makes at its end is not in its functions' code."""
+    """A digest of an imported module's file, if it has one: objects made at module level are not in its functions."""
     file = getattr(sys.modules[module], "__file__", None)
     if file is None:
         return {}

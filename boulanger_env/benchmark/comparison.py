@@ -34,7 +34,7 @@ def compare(results: Sequence[Results]) -> list[Comparison]:
     """Compare every run with every later one.
 
     Args:
-        results: at least two, on the same deals with as many seeds each.
+        results: at least two, on the same deals, with the same number of seeds each.
 
     Raises:
         BoulangerError: they cannot be compared deal by deal.

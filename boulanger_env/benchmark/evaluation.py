@@ -78,7 +78,7 @@ def evaluate(
             function that is called with each ``Replay``, in the order in which they end. Games that ``file`` already
             has but that lack a replay in the folder are played again. Annotations that a replay cannot hold are left
             out, with a warning.
-        record_games: which ones: ``"all"``, ``"losses"``, or a number, for the first so many deals.
+        record_games: which ones: ``"all"``, ``"losses"``, or a number N, for the first N deals.
         moves: keep the actions in each row (``GameRow.actions``), so that anyone who reads the file can replay the
             games, as ``Results.load`` does.
         settings: keywords of ``BoulangerEnv`` that decide what a policy sees and what its actions do, such as

@@ -42,7 +42,7 @@ class Recordings:
 
     Args:
         record: a folder, created if needed, or a function that is called with each replay.
-        games: which ones: ``"all"``, ``"losses"``, or a number for the first so many.
+        games: which ones: ``"all"``, ``"losses"``, or a number N, for the first N.
         player: the policy, whose annotations are recorded.
         deals: the games.
         header: the run's header.
@@ -72,7 +72,7 @@ class Recordings:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let others have the folder."""
+        """Release the folder."""
         if self._claim is not None:
             self._claim.close()
 

@@ -73,7 +73,7 @@ def bench(
         ray: a Ray cluster to play on, see ``OnRay``; it needs ``output``.
         workers: maximum Ray tasks at a time.
         record: a folder for replays of the games, with a subfolder ``NAME`` for each agent.
-        record_games: which ones: ``"all"``, ``"losses"``, or a number for the first so many.
+        record_games: which ones: ``"all"``, ``"losses"``, or a number N, for the first N.
         moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
         diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves.
         threads: PyTorch threads; not for a run on Ray, which sets them itself.
@@ -124,7 +124,7 @@ def bench(
                 )
             results.append(run)
     found = find_losses(results) if diagnose else []
-    # Before anything is printed: whoever reads that may have gone.
+    # Before anything is printed: the reader of the output may be gone.
     said = "" if output is None else _report(results, Path(output), entries, found)
     _show(results, found, as_markdown, color)
     print_text(said)

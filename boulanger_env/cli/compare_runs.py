@@ -32,7 +32,7 @@ def compare_files(
     """Print a table of finished runs and their paired comparison.
 
     Args:
-        files: JSON Lines of runs on the same deals, with as many seeds each.
+        files: JSON Lines of runs on the same deals, with the same number of seeds each.
         output: a folder for the full report.
         as_markdown: print Markdown tables.
         color: see ``print_tables``.

@@ -17,7 +17,7 @@ _SLICE = re.compile(r"\[(\d+):(-1|\d+)(?::(-?\d+))?\]")
 
 
 class Label(NamedTuple):
-    """What is known of a deal, see ``Labels``."""
+    """What is known about a deal, see ``Labels``."""
 
     solvable: bool
     length: int
@@ -66,7 +66,7 @@ def check_name(deals: str, codes: Sequence[str]) -> None:
     name, bracket, _ = deals.partition("[")
     if name.casefold() not in set_names():
         return
-    # Other capitals name no built-in set, but read as if they did.
+    # In other capitals it is not the name of a built-in set, but looks like one.
     right: Sequence[str] | None = load(name).codes if name in set_names() else None
     slices = deals[len(name) :]
     for part in _SLICE.findall(slices):
@@ -82,5 +82,5 @@ def check_name(deals: str, codes: Sequence[str]) -> None:
 
 
 def _within(places: range, count: int) -> bool:
-    # By its ends: a range may be as long as a file says.
+    # Only the ends are compared: the file decides how long a range is.
     return not places or 0 <= min(places[0], places[-1]) <= max(places[0], places[-1]) < count

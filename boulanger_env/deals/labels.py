@@ -85,7 +85,7 @@ def checked_labels(labels: Any, n: int) -> Labels:
         array = as_array(f"labels: {name}", given)
         if array.shape != (n,):
             count = array.shape[0] if array.ndim == 1 else f"shape {array.shape}"
-            raise BoulangerError(f"{n} codes need as many labels, not {count}, in {name}")
+            raise BoulangerError(f"{n} codes need {n} labels, not {count}, in {name}")
         wrong = array.dtype.kind not in "biu" or (n and not 0 <= array.min() <= array.max() <= most)
         if wrong:
             raise BoulangerError(f"labels: {name} {shown(given)} must be whole numbers from 0 to {most}")

@@ -53,7 +53,7 @@ class DealSet:
 
     Raises:
         InvalidCodeError: one of the codes is not a game code; the message gives its index.
-        BoulangerError: the name is invalid, or there are not as many labels as codes.
+        BoulangerError: the name is invalid, or there is not exactly one label per code.
 
     >>> deals = DealSet("two", ["ms-c4-1", "BK1-C2-BOULANG"])
     >>> deals[0], len(deals), deals[1:].codes

@@ -4,7 +4,7 @@
 
 * One block per fact, one row per card, so that the meaning of a bit never depends on another bit: a network need not
   find out where a card is before it can see what may be done with it.
-* A card's place is one-hot, and counted from the top of its column: what matters is how much lies on a card.
+* A card's place is one-hot, and counted from the top of its column: what matters is how many cards lie on it.
 * Consequences of the rules are given, not left to be learned: runs, which cards may move, which are next to go
   home, which block a lower card of their suit, how many cards may move together.
 * Nothing is lost: the board can be rebuilt from the bits of place and the cell count.

@@ -166,8 +166,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     ## Version History
 
-    * v0: first version. (Not published yet: in 0.1.0 the limit is in `TimeLimit`, infos have the same keys at every
-      step, and `outcome` no longer reports a truncation.)
+    * v0: first version.
 
     Raises:
         BoulangerError: a keyword has an invalid value.
@@ -387,7 +386,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         """The game requested by the reset options, checked before anything changes."""
         if options is not None and not isinstance(options, Mapping):
             raise BoulangerError(
-                f"reset: options={shown(options)} is no dict: it takes one of {', '.join(RESET_OPTIONS)}"
+                f"reset: options={shown(options)} is not a dict: it takes one of {', '.join(RESET_OPTIONS)}"
             )
         if not options:
             return None

@@ -186,7 +186,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             reuse_always=not copy,
         )
 
-    # What the arrays are made for cannot be set any more: kernels would write beyond them.
+    # What determines the arrays' sizes cannot be set: kernels would write out of bounds.
 
     @property
     def num_envs(self) -> int:  # type: ignore[override]

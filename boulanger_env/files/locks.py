@@ -61,7 +61,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
     except BlockingIOError:
         raise BoulangerError(f"another process is at work on the run in {path}: wait for its end") from None
     except OSError as error:
-        # Some network file systems have no locks, which is not a reason not to play.
+        # Some network file systems have no locks, which must not keep anyone from playing.
         warnings.warn(
             f"{path} cannot be locked here ({error.strerror}): start no other process on the same run",
             RuntimeWarning,
@@ -70,7 +70,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
 
 
 def _is_still(file: BinaryIO, path: Path) -> bool:
-    """Whether the path still leads to the file: whoever had the lock before may have replaced it."""
+    """Whether the path still leads to the file: the previous holder of the lock may have replaced it."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

@@ -79,9 +79,9 @@ def write_with(path: str | os.PathLike[str], write: Callable[[Path], object]) ->
 
 @contextlib.contextmanager
 def alone_in(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep out others who ask for the same folder, so that nobody replaces what has just been compared.
+    """Keep out others who ask for the same folder, so that what has just been compared is not replaced meanwhile.
 
-    Without locks, on Windows and on some network file systems, nobody is kept out.
+    Without locks, on Windows and on some network file systems, others are not kept out.
 
     Raises:
         TimeoutError: another has kept the folder for ten seconds; perhaps it is a suspended process.
@@ -100,7 +100,7 @@ def _lock_of(folder: str | os.PathLike[str]) -> int | None:
         import fcntl
 
         number = os.open(folder, os.O_RDONLY)
-    except (ModuleNotFoundError, OSError):  # whoever writes there will say what is wrong
+    except (ModuleNotFoundError, OSError):  # the write itself will report what is wrong
         return None
     deadline = time.monotonic() + _PATIENCE
     try:
@@ -145,7 +145,7 @@ def files_in(folder: str | os.PathLike[str], pattern: str) -> list[Path]:
 def _may_be_read(path: Path) -> bool:
     """Whether what a folder holds is a file: a pipe would be waited for, and a device may have no end."""
     before = None
-    with contextlib.suppress(OSError):  # whoever reads it will say what is wrong
+    with contextlib.suppress(OSError):  # the read itself will report what is wrong
         before = path.stat()
     return before is None or stat.S_ISREG(before.st_mode)
 

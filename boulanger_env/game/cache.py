@@ -51,13 +51,13 @@ def stamp() -> str:
     return digest.hexdigest()[:_SHORT]
 
 
-_IMPORTED = stamp()  # what this process runs, whatever becomes of the files
+_IMPORTED = stamp()  # what this process runs, even if the files change later
 _NO_SOURCES = _DIGEST().hexdigest()[:_SHORT]
 
 
 @lru_cache(None)
 def _bytecode_is_current() -> bool:
-    """Whether what Python imports is what the sources say: its own cache goes by a file's size and second."""
+    """Whether Python's bytecode matches the sources: Python itself compares only a file's size and time in seconds."""
     for path in _sources():
         loader = SourceFileLoader(path.stem, str(path))
         if loader.get_code(path.stem) != loader.source_to_code(path.read_bytes(), str(path)):
@@ -120,7 +120,7 @@ class KernelCache(FunctionCache):
         partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             if stamp() != _IMPORTED or not _bytecode_is_current():
-                return  # the files have changed since, and nobody knows from which of them a module was imported
+                return  # the files have changed since: which version each module was imported from is unknown
             content = dumps((key, self._impl.reduce(data)))
             self._folder.mkdir(parents=True, exist_ok=True)
             _remove_old(self._folder, _IMPORTED)

@@ -49,7 +49,8 @@ class Game:
     """A game in play: its cards, score and undo history.
 
     Create games with :meth:`from_code`, :meth:`from_text`, :meth:`from_columns` or :meth:`from_deck`. Two games are
-    equal if they have the same cards in the same places and as many cells; score, history and code are ignored.
+    equal if they have the same cards in the same places and the same number of cells. Score, history and code are
+    ignored.
 
     >>> game = Game.from_code("MS-C4-1")
     >>> game.push(Move.parse("6f"))
@@ -64,11 +65,11 @@ class Game:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, board: Board, counters: Counters, history: History, code: str | None = None) -> None:
-        """Wrap the rows of a state (``state.py``); they are not copied.
+        """The constructor wraps the rows of a state (``state.py``) without copying them.
 
         Raises:
             InvalidBoardError: they are not the rows of a game.
-            InvalidCodeError: ``code`` is not a game's.
+            InvalidCodeError: ``code`` is not a game code.
         """
         check_state(board, counters, history)
         self._set(board, counters, history, self._canonical(code))
@@ -110,7 +111,7 @@ class Game:
         Raises:
             InvalidBoardError: not the 52 cards once each, or a number of cells other than 4, 2 and 1; or ``code`` deals
                 another game.
-            InvalidCodeError: ``code`` is not a game's.
+            InvalidCodeError: ``code`` is not a game code.
         """
         cards = _numbers("deck", deck)
         game = cls.from_columns([cards[i::N_COLUMNS] for i in range(N_COLUMNS)], n_cells=n_cells)
@@ -481,4 +482,4 @@ def _source(source: Any) -> int:
     try:
         return action_id(source, N_SOURCES)
     except IllegalMoveError:
-        raise IllegalMoveError(f"{shown(source)} is no source: columns are 0-7, cells 8-11") from None
+        raise IllegalMoveError(f"{shown(source)} is not a source: columns are 0-7, cells 8-11") from None

@@ -1,4 +1,4 @@
-"""Position hashes: 64 bits that do not depend on the order of columns or of cells, kept up by each move."""
+"""Position hashes: 64 bits that do not depend on the order of columns or of cells, updated by each move."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _random_table(rows: int, columns: int) -> NDArray[np.uint64]:
     return table
 
 
-# A number for each card on each thing it can lie on (see kernels.position_key). Row 0, which is no card's, has one for
-# each number of cells.
+# A number for each card on each thing it can lie on (see kernels.position_key). Row 0, which belongs to no
+# card, has one for each number of cells.
 _LIES_ON = _random_table(N_CARDS + 1, KEY_HOME)
 
 

@@ -65,7 +65,7 @@ HIGH_BITS = np.uint64(0x8080808080808080)
 INDEX_OF_BYTE = np.uint64(0x0001020304050607)
 _ONE, _LAST_BIT = np.uint64(1), np.uint64(63)
 
-# What a move is worth, and to whom: rewards and the score are tables over these events.
+# The event of a move: rewards and the score are tables over these.
 EVENT_NONE, EVENT_FROM_CELL, EVENT_FOUNDATION = 0, 1, 2
 POINTS = np.array([0, 5, 10], np.int32)
 EVENT = np.where(
@@ -113,7 +113,7 @@ def empty_columns(board: Board) -> int:
 
 @inlined_kernel
 def group_limit(free: int, empty: int) -> int:
-    """Most cards that move together with so many free cells and empty columns, the one they go to not counted.
+    """The most cards that can move together, given the free cells and the empty columns other than their target.
 
     Each empty column doubles it; so half of it goes to one of the empty columns themselves.
     """

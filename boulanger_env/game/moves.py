@@ -108,8 +108,8 @@ class Move(NamedTuple):
             return _IDS[self]
         except (KeyError, TypeError):
             raise IllegalMoveError(
-                f"{shown(tuple(self))} is no move: the source is 0-11, the destination another column 0-7, 8 (a free "
-                "cell, from a column) or 9 (the foundation), the size 1-13 between columns and else 1"
+                f"{shown(tuple(self))} is not a move: the source is 0-11, the destination another column 0-7, 8 (a "
+                "free cell, from a column) or 9 (the foundation), the size 1-13 between columns and else 1"
             ) from None
 
     @classmethod
@@ -129,7 +129,7 @@ class Move(NamedTuple):
 
     def to_text(self, cell: str = "f") -> str:
         """Notation, with ``cell`` as the name of the cell that the move fills."""
-        self.id  # noqa: B018 - refuses what is no move
+        self.id  # noqa: B018 - rejects what is not a move
         target = {TO_CELL: cell, TO_FOUNDATION: "h"}.get(self.destination)
         if target is None:
             target = _COLUMN_LETTERS[self.destination]

@@ -1,4 +1,4 @@
-"""Random streams for kernels: SplitMix64, which rests on no library's stream, so that what is drawn never changes.
+"""Random streams for kernels: SplitMix64, independent of any library, so that draws never change.
 
 A stream's state is one uint64, passed and returned by value. Nothing is checked.
 """

@@ -1,4 +1,4 @@
-"""Moves that are not chosen by their destination, compiled: what a double tap plays, and the first way home."""
+"""Moves chosen by a rule instead of a destination, compiled: a double tap, and the first foundation move."""
 
 from __future__ import annotations
 

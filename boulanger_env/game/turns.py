@@ -1,4 +1,4 @@
-"""One thread at a time: what keeps a game's rows whole while kernels, which hold no lock, change them."""
+"""One thread at a time: keeps a game's rows consistent while kernels, which run without the GIL, change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether rows given by a caller are a game's: kernels index by what stands in them, and check nothing."""
+"""Checks that a caller's rows are a valid game: kernels use their content as indices and check nothing."""
 
 from __future__ import annotations
 

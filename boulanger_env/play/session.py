@@ -154,7 +154,7 @@ class Session:
         return "This game can no longer be won." if self._moves else "This deal cannot be won."
 
     def _new_game(self, words: Sequence[str]) -> None:
-        """Leave this game for a random one with as many cells, or for a given code."""
+        """Leave this game for a random one with the same number of cells, or for a given code."""
         try:
             if len(words) > 1:
                 raise BoulangerError("n takes one game code, such as MS-C4-617, or none")
@@ -186,7 +186,7 @@ _COMMANDS: dict[str, Callable[[Session], None]] = {
 
 
 def open_session(
-    code: str | None = None, n_cells: int | None = None, board: Path | None = None, anew: bool = False
+    code: str | None = None, n_cells: int | None = None, board: Path | None = None, start_over: bool = False
 ) -> Session:
     """The game to play: from a code or a text board, else the one last saved, else a random one.
 
@@ -194,7 +194,7 @@ def open_session(
         code: a game code.
         n_cells: the board's cells, 4 if None; without a board, start a random game with this many.
         board: a file with a text board.
-        anew: start over even if the game is saved; without code and board, start a random game.
+        start_over: even if the game is saved; without code and board, start a random game.
 
     Raises:
         BoulangerError: code or board cannot be read, both are given, or the saved game's file is damaged; the file
@@ -205,21 +205,21 @@ def open_session(
         raise BoulangerError(f"{code} brings its own cards and cells: give no --board and no --cells with it")
     cells = 4 if n_cells is None else n_cells
     if code is not None:
-        return Session(*_saved(Game.from_code(code), anew))
+        return Session(*_saved(Game.from_code(code), start_over))
     if board is not None:
-        return Session(*_saved(read_board(board, cells), anew))
-    last = saves.newest() if n_cells is None and not anew else None
+        return Session(*_saved(read_board(board, cells), start_over))
+    last = saves.newest() if n_cells is None and not start_over else None
     if last is None:
         return Session(Game.from_code(random_code(cells)))
     start, moves = saves.load(last)
     return Session(start, moves, moves)
 
 
-def _saved(start: Game, anew: bool = False) -> tuple[Game, list[int], list[int] | None]:
-    """A game, its moves (none if played ``anew``), and the moves in its file, None if it is not saved."""
+def _saved(start: Game, start_over: bool = False) -> tuple[Game, list[int], list[int] | None]:
+    """A game, its moves (none to ``start_over``), and the moves in its file, None if it is not saved."""
     # Read even if not needed: a damaged file may be worth repairing and must not be overwritten.
     known = saves.moves_in(saves.path_of(start))
-    return start, [] if anew or known is None else known, known
+    return start, [] if start_over or known is None else known, known
 
 
 def read_board(path: Path, n_cells: int) -> Game:

@@ -17,7 +17,7 @@ from .parts import ReplayError
 from .replay import Replay
 
 Games = str | int
-"""``"all"``, ``"losses"``, or a number, to record the first so many episodes."""
+"""``"all"``, ``"losses"``, or a number N, to record the first N episodes."""
 
 
 def check_games(games: Games) -> None:

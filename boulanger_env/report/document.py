@@ -75,7 +75,7 @@ def write_report(
     them (``evaluate(..., moves=True)``), or from recorded replays.
 
     Args:
-        results: runs on the same deals. They are compared with each other if they have as many seeds each.
+        results: runs on the same deals. They are compared with each other if they have the same number of seeds.
         folder: created if it does not exist.
         recorded: each policy's folder of replays, as written by ``evaluate(..., record=)``.
         losses: where each run threw its wins away (``losses``), to include that in the report.
@@ -112,7 +112,7 @@ def report(
         Text((f"Deals: {caption(results)}. {_known(first)}",)),
         Rows(table),
         Picture(
-            "cards-home", "share of games with at least so many cards home", plots.cards_home_curve(results)
+            "cards-home", "share of games with at least this many cards home", plots.cards_home_curve(results)
         ),
     ]
     curve = plots.win_rate_by_difficulty(results)

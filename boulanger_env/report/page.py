@@ -142,9 +142,9 @@ def _html(block: Block) -> str:
                 for j, cell in enumerate(row)
             )
             lines.append(f"<tr>{''.join(cells)}</tr>")
-        # What scrolls can be reached by keys.
+        # Scrollable parts can be reached with the keyboard.
         return '<div class="wide" tabindex="0"><table>\n' + "\n".join(lines) + "\n</table></div>"
-    # As an image of its own, so that the names inside two pictures cannot meet.
+    # As a separate image, so that ids inside two pictures cannot clash.
     data = base64.b64encode(block.svg.encode()).decode()
     return f'<p><img alt="{_shown(block.shows)}" src="data:image/svg+xml;base64,{data}"></p>'
 

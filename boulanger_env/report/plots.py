@@ -83,7 +83,7 @@ def paired_differences(comparisons: Sequence[Comparison]) -> str:
 
 
 def still_winnable(names: Sequence[str], found: Sequence[Losses]) -> str:
-    """For each run, the share of its games that can still be won after so many choices."""
+    """For each run, the share of its games that can still be won after each number of choices."""
     figure, axes = _figure()
     lines = []
     for run in found:

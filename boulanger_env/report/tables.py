@@ -187,7 +187,7 @@ def p_text(p: float) -> str:
 
 
 def tenths(value: float, sign: str = "") -> str:
-    """A number with a figure behind the point; nothing is -0.0. With the sign "+" for numbers above 0, too."""
+    """A number with one decimal, never -0.0; ``sign="+"`` also marks positive numbers."""
     return f"{round(value, 1) + 0.0:{sign}.1f}"
 
 

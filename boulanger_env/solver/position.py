@@ -1,4 +1,4 @@
-"""The solver's form of a position: 64 bytes, made for being copied, changed and recognised.
+"""The solver's form of a position: 64 bytes, designed to be copied, changed and compared fast.
 
 A column consists of what is left of its cards from the start, and at most one run built on them or on the empty
 base. Nothing else is possible: cards leave it from the top, and only a card's parent can take it. So three

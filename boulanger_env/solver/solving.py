@@ -38,7 +38,7 @@ _MOST_MOVES = 800
 
 
 class Status(str, Enum):
-    """What is known of a position."""
+    """What is known about a position."""
 
     SOLVED = "solved"
     """It can be won, by the solution's moves."""
@@ -186,7 +186,7 @@ def solve(
         is_shortest = (
             weight_g == weight_h
             and state in (shortest.FOUND, shortest.NONE_LEFT)
-            and len(moves) <= _MOST_MOVES  # of a longer one only so many moves less are ruled out
+            and len(moves) <= _MOST_MOVES  # a longer one is proved only against solutions below _MOST_MOVES
         )
     return Solution(Status.SOLVED, moves, budget.spent, is_shortest, game)
 

@@ -46,7 +46,7 @@ class Start(NamedTuple):
 
     ``cards`` ``(8, 19)``: the start's columns; ``runs`` ``(8, 19)``: how many cards of one run end at each place;
     ``codes`` ``(53,)``: each card's 2 bits while it has not moved; ``column`` and ``place`` ``(53,)``: where it lay;
-    ``blockers`` ``(8, 20)``: in a column's first so many cards, how many lie above a lower card of their suit;
+    ``blockers`` ``(8, 20)``: among the first ``n`` cards of a column, how many lie above a lower card of their suit;
     ``heads`` ``(8, 20)``: the same, without those that lie on their parent.
     """
 

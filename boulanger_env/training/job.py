@@ -11,7 +11,7 @@ file                   content
 ``learning_curve.png`` cards home on the validation deals over the training, beside the baselines
 ``replay.html``        the model's best test game, as a page that plays it
 ``replay.json``        the same game as a replay file
-``results.json``       settings, learning curve, and the benchmark's summary: written last, so where it is, all is
+``results.json``       settings, learning curve, and the benchmark's summary; written last
 =====================  =====================================================================================
 """
 

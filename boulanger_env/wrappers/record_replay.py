@@ -43,12 +43,12 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
     Args:
         env: a Boulanger environment.
         folder: where the files go; created if needed.
-        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number for the first so many.
+        games: ``"all"``, ``"losses"`` (episodes that ended without a win), or a number N, for the first N.
         agent: who plays, for the record.
 
     Raises:
         BoulangerError: another environment, a wrapper inside that changes actions or rewards, an invalid ``games``, or
-            an ``agent`` that is not a text.
+            an ``agent`` that is not a string.
 
     >>> import gymnasium as gym, os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -132,7 +132,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
 
         Raises:
             ReplayError: a value is not a finite number, a probability is not within 0 to 1, an action is not one, or
-                the note is not a text.
+                the note is not a string.
         """
         given = {} if choices is None else choices
         if not isinstance(given, Mapping):

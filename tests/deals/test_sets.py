@@ -262,7 +262,7 @@ def test_labels_go_with_slices_and_files(tmp_path: Path) -> None:
     assert again.labels is not None
     assert all(np.array_equal(a, b) for a, b in zip(again.labels, part.labels, strict=True))
     assert DealSet("bare", part.codes).labels is None
-    with pytest.raises(BoulangerError, match="2 codes need as many labels, not 3"):
+    with pytest.raises(BoulangerError, match="2 codes need 2 labels, not 3"):
         DealSet("two", part.codes[:2], part.labels)
 
 

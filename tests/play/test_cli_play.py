@@ -452,7 +452,7 @@ def test_without_a_code_a_random_game_is_dealt() -> None:
     first = open_session()
     assert first.game.code
     assert first.game.code.startswith("BK1-C4-")
-    assert open_session(anew=True).game.code != first.game.code
+    assert open_session(start_over=True).game.code != first.game.code
     assert (open_session(n_cells=1).game.code or "").startswith("BK1-C1-")
 
 
@@ -461,10 +461,10 @@ def test_the_last_game_is_resumed_and_others_are_kept() -> None:
     begin("MS-C2-617", "1a")
     os.utime(saves.path_of(Game.from_code("MS-C4-1")), (1, 1))
     assert open_session().game.code == "MS-C2-617"
-    other = open_session(anew=True)
+    other = open_session(start_over=True)
     assert other.game.moves == 0
     assert open_session("ms-c4-1").game.moves == 1
-    assert open_session("MS-C4-1", anew=True).game.moves == 0
+    assert open_session("MS-C4-1", start_over=True).game.moves == 0
     assert open_session("MS-C4-1").game.moves == 0
 
 
@@ -660,7 +660,7 @@ def test_a_damaged_save_is_named_and_left_as_it_is(state: Path, content: bytes, 
         assert wrong in message
     assert path.read_bytes() == content
     # Another game can be played, also from within a session.
-    session = open_session(anew=True)
+    session = open_session(start_over=True)
     code = session.game.code
     session.enter("n MS-C4-1")
     assert wrong in session.note

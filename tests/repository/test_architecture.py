@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -122,6 +123,22 @@ def test_imports_run_one_way(path: Path) -> None:
     # The package's front imports the core: a core file that imported it would go in a circle.
     if LAYER[part] < CORE:
         assert "boulanger_env" not in at_once
+
+
+def test_contributing_lists_the_folders_in_the_order_of_their_imports() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
+    assert sorted(listed) == sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")})
+    for path in FILES:
+        part = part_of(path)
+        upwards = UPWARDS.get(path.relative_to(PACKAGE).as_posix(), set())
+        others = {module.split(".")[1] for module in imports(path)[0] - upwards if "boulanger_env." in module}
+        late = (
+            {other for other in others & set(listed) if listed.index(other) > listed.index(part)}
+            if part in listed
+            else set()
+        )
+        assert not late, f"{path}: {part} imports from {late}, which CONTRIBUTING.md lists below it"
 
 
 @cache

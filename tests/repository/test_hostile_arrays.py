@@ -426,7 +426,7 @@ def test_decks_of_other_types_are_no_fault() -> None:
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        (([True, True], [3, 3], [1]), "as many labels, not 1, in nodes"),
+        (([True, True], [3, 3], [1]), "labels, not 1, in nodes"),
         (([True, 2], [3, 3], [1, 1]), "solvable .* from 0 to 1"),
         (([True, True], [3, -3], [1, 1]), "length .* from 0 to 999"),
         (([True, True], [3, 1000], [1, 1]), "length .* from 0 to 999"),

@@ -69,7 +69,7 @@ class OutputPool:
         observation: ``"features"`` or ``"cards"``.
         finals: whether ends of episodes are kept separately.
         texts: whether the infos include strings.
-        reuse_always: return the same arrays every time, whoever holds them.
+        reuse_always: return the same arrays every time, even if the caller still holds them.
     """
 
     _LARGEST = 4

@@ -1,7 +1,7 @@
 """How threads share the games of a step: idle threads claim the next chunk, until none is left.
 
-So a late thread holds nobody up, and a slow one only for its last chunk. A thread keeps to the end of the batch at
-which it starts, so that its games stay in the caches of its core.
+A late thread delays nobody, and a slow one only by its last chunk. Each thread keeps claiming chunks from the
+same end of the batch, so that its games stay in its core's caches.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Workers:
             while not wait_for(counters, n):
                 sleep(0)
         except BaseException:
-            # Ctrl-C is one, too. Whoever catches it finds games that no thread plays on with.
+            # It may be Ctrl-C: whoever catches it must find the games at rest, with no thread still playing.
             self.stop()
             raise
         return counters
