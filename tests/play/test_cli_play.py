@@ -550,7 +550,7 @@ def test_sessions_that_save_at_the_same_moment_lose_nothing(monkeypatch: pytest.
 def test_a_folder_that_another_keeps_is_not_waited_for_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fcntl")
     session = begin("MS-C4-1")
-    monkeypatch.setattr(files, "_PATIENCE", 0.1)
+    monkeypatch.setattr(files.writing, "_PATIENCE", 0.1)
     with files.alone_in(saves.folder()):
         session.enter("6a")
     assert "another process has been writing there" in str(session.unsaved)
