@@ -1,8 +1,8 @@
-"""What ``throughput.py`` times: environments with their own random play, all behind the same three calls.
+"""What ``throughput.py`` times: environments with random play, all behind the same three calls.
 
-A contestant plays uniformly random legal actions, live: a step meets the boards that play leads to, and no processor
-can learn a fixed input by heart. ``sample`` and ``step`` are timed, ``account`` is not. Steps that an environment
-ignores, those that only start its next episode, do not count.
+A contestant plays uniformly random legal actions live, so steps see the boards that play leads to, and the
+processor's branch predictor cannot memorise a fixed input. ``sample`` and ``step`` are timed, ``account`` is
+not. Steps that an environment ignores because they only start its next episode do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENV_ID = "Boulanger-C4-v0"
 
 
 class Contestant(ABC):
-    """One environment at play."""
+    """One environment being played."""
 
     n = 1
 
@@ -32,18 +32,18 @@ class Contestant(ABC):
 
     @abstractmethod
     def step(self) -> None:
-        """Play them, and get all that choosing again needs: masks too."""
+        """Play them, and fetch everything needed to choose again, masks included."""
 
     @abstractmethod
     def account(self) -> tuple[int, int]:
-        """Of the last step: games that were really played on, and episodes that ended."""
+        """Of the last step: the number of games in which a move was played, and of episodes that ended."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to close
-        """Let processes and threads go."""
+        """End processes and threads."""
 
 
 class Single(Contestant):
-    """A Gymnasium environment that shows masks, with our sampler or with Gymnasium's."""
+    """A Gymnasium environment with masks in its infos, sampled by us or by Gymnasium."""
 
     def __init__(self, env: gym.Env[Any, Any], *, own_sampler: bool = True) -> None:
         self.env = env
@@ -74,7 +74,7 @@ class Single(Contestant):
 
 
 class Batch(Contestant):
-    """A Gymnasium vector environment of ours, native or not."""
+    """One of our Gymnasium vector environments, native or not."""
 
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any], *, own_sampler: bool = True) -> None:
         self.env, self.n = env, env.num_envs
@@ -153,7 +153,7 @@ class CartPole(Contestant):
 
 
 class EnvPool(Contestant):
-    """A batch of EnvPool's with one thread. No illegal actions either."""
+    """An EnvPool batch with one thread. No illegal actions either."""
 
     def __init__(self, env_id: str, n: int) -> None:
         import envpool
@@ -171,7 +171,7 @@ class EnvPool(Contestant):
         self.results = self.env.step(self.actions)
 
     def account(self) -> tuple[int, int]:
-        # The step after an episode's end is its reset: no step of the next has passed then.
+        # The step after an episode's end only resets it.
         played = int((self.results[-1]["elapsed_step"] > 0).sum())
         return played, int((self.results[2] | self.results[3]).sum())
 
@@ -185,7 +185,7 @@ class OpenSpiel(Contestant):
     def __init__(self, *, observed: bool = True) -> None:
         import pyspiel
 
-        self.observed = observed  # an observation and a mask, as a step of ours gives, or legal actions alone
+        self.observed = observed  # an observation and a mask, as our steps return, or legal actions alone
         self.game = pyspiel.load_game("solitaire")
         self.random = random.Random(0)
         self.begin()
@@ -196,7 +196,7 @@ class OpenSpiel(Contestant):
 
     def go_on(self) -> None:
         self.over = self.state.is_terminal()
-        # At its length limit a game can be over where a card should still be turned.
+        # At its length limit a game can end while a card is still to be turned.
         while not self.over and self.state.is_chance_node():
             self.state.apply_action(self.random.choice(self.state.legal_actions()))
             self.over = self.state.is_terminal()
@@ -220,7 +220,7 @@ class OpenSpiel(Contestant):
 
 
 class Entry(NamedTuple):
-    """A row of the table: what it is, and how it is made."""
+    """One row of the table: what it is, and how to make it."""
 
     name: str
     games: int
@@ -246,7 +246,7 @@ def _single(env_id: str, *, own_sampler: bool = True, **keywords: Any) -> Callab
 
 
 def _dummy(n: int, observation: str) -> Contestant:
-    """As ``make_vec_env`` makes it: the batch tells what ``Monitor`` does, too."""
+    """As ``make_vec_env`` makes it, with ``Monitor``, since the batch reports the same."""
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import DummyVecEnv
 

@@ -1,9 +1,9 @@
-"""What drawing costs: frames a second, boards of text a second, a film of 90 moves, and memory over many frames.
+"""What drawing costs: frames per second, text boards per second, a film of 90 moves, and memory over many frames.
 
     python benchmarks/rendering.py [--frames 10000] [--repeats 5] [--json FILE]
 
-Times are CPU time of one core, the least of several repeats: what else the machine does matters little. Nothing is
-asserted; the goals are printed beside the figures.
+Times are CPU time of one core, the minimum of several repeats, so other load on the machine matters little.
+Nothing is asserted; the goals are printed next to the figures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CODE = "MS-C4-25"
 
 
 def solution() -> list[int]:
-    """The 90 moves, as action ids, with which a solver wins the game."""
+    """The action ids of the 90 moves with which a solver wins the game."""
     from boulanger_env import Move
 
     lines = (ROOT / "tests" / "data" / "peer_solutions.jsonl").read_text(encoding="utf-8").splitlines()
@@ -36,7 +36,7 @@ def solution() -> list[int]:
 
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:
-    """The least CPU time of a piece of work."""
+    """The minimum CPU time of a piece of work."""
     best = float("inf")
     for _ in range(repeats):
         before = time.process_time()
@@ -46,7 +46,7 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
 
 
 def played(env: Any, actions: Sequence[int]) -> int:
-    """Play a game and draw it before the first move and after each; returns how often it was drawn."""
+    """Play a game, draw it before the first move and after each one, and return the number of drawings."""
     env.reset(options={"code": CODE})
     env.render()
     for action in actions:
@@ -56,7 +56,7 @@ def played(env: Any, actions: Sequence[int]) -> int:
 
 
 def rate(keywords: dict[str, Any], actions: Sequence[int], repeats: int, wanted: int) -> float:
-    """Frames a second while playing, the game itself included; the work is about ``wanted`` frames long."""
+    """Frames per second while playing, including the game itself, over about ``wanted`` frames."""
     from boulanger_env import BoulangerEnv
 
     env = BoulangerEnv(**keywords)
@@ -86,13 +86,13 @@ def film_rows(actions: Sequence[int], repeats: int) -> list[Row]:
 
 
 def resident() -> float:
-    """Megabytes of memory that this process holds now (Linux)."""
+    """Memory of this process in megabytes (Linux)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def memory_rows(actions: Sequence[int], frames: int) -> list[Row]:
-    """Memory after a first game and after many frames of random deals and sizes of columns."""
+    """Memory after the first game and after many frames of random deals with columns of all sizes."""
     import numpy as np
 
     from boulanger_env import BoulangerEnv, sample_legal
@@ -103,7 +103,7 @@ def memory_rows(actions: Sequence[int], frames: int) -> list[Row]:
     _, info = env.reset(seed=0)
     for number in range(frames):
         env.render()
-        # What is kept for use again (letters, rings of marks) has come to stay by then.
+        # By then, everything that is cached (letters, outlines of marks) has been drawn once.
         if number in (frames // 5, frames - 1):
             held.append(resident())
         *_, terminated, truncated, info = env.step(sample_legal(info["action_mask"], rng))
@@ -116,9 +116,9 @@ def memory_rows(actions: Sequence[int], frames: int) -> list[Row]:
 
 
 def main() -> None:
-    """Measure, print a table, and write it as JSON where asked for."""
+    """Measure, print a table, and write it as JSON if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--frames", type=int, default=10_000, help="frames in the measurement of memory")
+    parser.add_argument("--frames", type=int, default=10_000, help="frames of the memory measurement")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     arguments = parser.parse_args()

@@ -1,9 +1,9 @@
-"""What one environment costs: a step, an import, the first compilation, a later start, the size of a state.
+"""What one environment costs: a step, an import, the first compilation, a later start, the size of its state.
 
     python benchmarks/single_env.py [--steps 20000] [--repeats 7] [--skip-processes] [--json FILE]
 
-Times are CPU time of one core, the least of several repeats: what else the machine does matters little. Nothing is
-asserted; the goals are printed beside the figures.
+Times are CPU time of one core, the minimum of several repeats, so other load on the machine matters little.
+Nothing is asserted; the goals are printed next to the figures.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ print(time.process_time() - before)
 
 
 def episodes(env: Any, steps: int) -> list[tuple[int, list[int]]]:
-    """Seeds and the actions of random legal play that follow them, ``steps`` actions in all."""
+    """Seeds, each with the actions of random legal play from it; ``steps`` actions in all."""
     import numpy as np
 
     from boulanger_env.envs import sample_legal
@@ -56,7 +56,7 @@ def episodes(env: Any, steps: int) -> list[tuple[int, list[int]]]:
 
 
 def step_time(env: Any, played: list[tuple[int, list[int]]]) -> float:
-    """Microseconds a step, resets left out."""
+    """Microseconds per step, without resets."""
     spent = steps = 0
     for seed, actions in played:
         env.reset(seed=seed)
@@ -70,7 +70,7 @@ def step_time(env: Any, played: list[tuple[int, list[int]]]) -> float:
 
 
 def loop_time(env: Any, steps: int) -> float:
-    """Microseconds a step of the whole loop: sampling, step, and a reset where an episode ends."""
+    """Microseconds per step of the whole loop: sampling, stepping, and resetting after an episode."""
     import numpy as np
 
     from boulanger_env.envs import sample_legal
@@ -125,7 +125,7 @@ def state_rows() -> list[Row]:
 
 
 def python(code: str, cache: str) -> tuple[float, str]:
-    """CPU seconds of a fresh interpreter that runs ``code``, and what it printed."""
+    """CPU seconds of a new interpreter that runs ``code``, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -140,12 +140,12 @@ def python(code: str, cache: str) -> tuple[float, str]:
 
 
 def process_rows(repeats: int) -> list[Row]:
-    """Imports and starts, each in a process of its own."""
+    """Imports and starts, each in its own process."""
     with tempfile.TemporaryDirectory() as cache:
         compiled = float(python(FIRST_STEP, cache)[1])
         starts = [python(FIRST_STEP, cache) for _ in range(repeats)]
         base, ours = [], []
-        for _ in range(repeats):  # in turns, so that both see the same machine
+        for _ in range(repeats):  # alternating, so that both see the same load
             base.append(python("import gymnasium, numba", cache)[0])
             ours.append(python("import boulanger_env", cache)[0])
     return [
@@ -159,7 +159,7 @@ def process_rows(repeats: int) -> list[Row]:
 
 
 def main() -> None:
-    """Measure, print a table, and write it as JSON where asked for."""
+    """Measure, print a table, and write it as JSON if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=20_000, help="steps in each measurement")
     parser.add_argument("--repeats", type=int, default=7)

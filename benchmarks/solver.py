@@ -1,11 +1,11 @@
-"""The solver beside fc-solve's complete search, on the same deals in the same run.
+"""The solver compared with fc-solve's complete search, on the same deals in the same run.
 
     python benchmarks/solver.py [--deals 2000] [--shortest 200] [--random 0] [--json FILE]
 
-Verdicts: Microsoft deals from 1 on, with 4, 2 and 1 cells; each deal is dealt and solved by one call of ``solve``,
-and "in bulk" all by one call of ``verdicts``; fc-solve's range solver deals and solves too. Lengths: the solvable ones
-of the first deals, by quality. Times are CPU time of one core. With ``--random`` so many random deals of 4 cells are
-solved besides, for the share that can be won.
+Verdicts: Microsoft deals from 1 on, with 4, 2 and 1 cells. Each deal is dealt and solved by one call of
+``solve``; "in bulk" means all of them by one call of ``verdicts``; fc-solve's range solver deals and solves,
+too. Lengths: the solvable ones among the first deals, by quality. Times are CPU time of one core. ``--random
+N`` also solves N random deals with 4 cells, for the share that can be won.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def peer_seconds(n_cells: int, deals: int) -> float | None:
 
 
 def verdicts(n_cells: int, deals: int) -> dict[str, object]:
-    """What complete verdicts take, solvable and unsolvable deals apart, and beside fc-solve."""
+    """The cost of complete verdicts, for solvable and unsolvable deals, and compared with fc-solve."""
     peer = peer_seconds(n_cells, deals)
     codes = DealSet("these", [f"MS-C{n_cells}-{number}" for number in range(1, deals + 1)])
     solver.verdicts(*codes[:1].decks())
@@ -101,7 +101,7 @@ def lengths(deals: int) -> dict[str, dict[str, float]]:
 
 
 def share(deals: int) -> dict[str, float]:
-    """The share of random deals of 4 cells that can be won, with Wilson's 95 % interval."""
+    """The share of random deals with 4 cells that can be won, with Wilson's 95 % interval."""
     from boulanger_env.benchmark.statistics import share as wilson
 
     wins = sum(
@@ -115,9 +115,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--deals", type=int, default=2000, help="Microsoft deals to get verdicts of")
-    parser.add_argument("--shortest", type=int, default=200, help="Microsoft deals to get lengths of")
-    parser.add_argument("--random", type=int, default=0, help="random deals to get the solvable share of")
+    parser.add_argument("--deals", type=int, default=2000, help="Microsoft deals to decide")
+    parser.add_argument(
+        "--shortest", type=int, default=200, help="Microsoft deals to find shortest solutions of"
+    )
+    parser.add_argument("--random", type=int, default=0, help="random deals for the solvable share")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     given = parser.parse_args()
     began = time.thread_time()

@@ -1,15 +1,15 @@
-"""Steps a second: our environments, and beside them what others are used to, in one run.
+"""Steps per second of our environments and, in the same run, of those that people know.
 
     python benchmarks/throughput.py                    # the whole table, about five minutes
-    python benchmarks/throughput.py --quick            # a smaller one, in seconds: shows that it runs
+    python benchmarks/throughput.py --quick            # a smaller one, in seconds, to see that it runs
     python benchmarks/throughput.py --json results.json --only BoulangerVectorEnv
 
-Everybody plays uniformly random legal actions. All are measured in turn, many times over, so that a slow moment of the
-machine meets all of them; a rate is the median of its rounds, a ratio the median of the rounds' ratios. ``step`` counts
-the time in the environment's step (with masks, rewards, the next deals), ``sample`` that of choosing actions, ``end
-to end`` both. Steps that an environment ignores or refuses do not count.
+All play uniformly random legal actions. They are measured in turn, many times over, so that a slow moment of
+the machine affects all of them; a rate is the median over rounds, a ratio the median of the rounds' ratios.
+``step`` is the time in the environment's step (with masks, rewards, the next deals), ``sample`` that of
+choosing actions, ``end to end`` both. Steps that an environment ignores or rejects do not count.
 
-Peers (``pip install "boulanger-env[peers]"``) are left out with a line where they are not installed.
+Peers (``pip install "boulanger-env[peers]"``) that are not installed are left out, with a message.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PACKAGES = ("numpy", "numba", "gymnasium", "stable-baselines3", "envpool", "open
 
 
 class Round(NamedTuple):
-    """One measurement: steps that counted, episodes that ended, nanoseconds in both calls."""
+    """One measurement: steps counted, episodes ended, nanoseconds spent in both calls."""
 
     steps: int
     episodes: int
@@ -44,7 +44,7 @@ class Round(NamedTuple):
     sample_ns: int
 
     def rate(self, kind: str) -> float:
-        """Steps a second."""
+        """Steps per second."""
         ns = {"step": self.step_ns, "sample": self.sample_ns, "end to end": self.step_ns + self.sample_ns}[
             kind
         ]
@@ -52,7 +52,7 @@ class Round(NamedTuple):
 
 
 def measure(contestant: Contestant, seconds: float) -> Round:
-    """Let it play for a while."""
+    """Play for a while."""
     steps = episodes = step_ns = sample_ns = 0
     budget = seconds * 1e9
     while step_ns + sample_ns < budget:
@@ -70,7 +70,7 @@ def measure(contestant: Contestant, seconds: float) -> Round:
 
 
 def build(chosen: Iterable[Entry]) -> dict[Entry, Contestant]:
-    """Make the contestants; those that cannot be made are left out with a line."""
+    """Make the contestants; those that cannot be made are left out, with a message."""
     made: dict[Entry, Contestant] = {}
     for entry in chosen:
         try:
@@ -81,7 +81,7 @@ def build(chosen: Iterable[Entry]) -> dict[Entry, Contestant]:
 
 
 def run(made: dict[Entry, Contestant], seconds: float, rounds: int) -> dict[Entry, list[Round]]:
-    """Measure all in turn. The first round, in which kernels compile and games drift apart, does not count."""
+    """Measure all in turn. The first round, in which kernels compile and games get out of step, does not count."""
     results: dict[Entry, list[Round]] = {entry: [] for entry in made}
     for number in range(rounds + 1):
         for entry, contestant in made.items():
@@ -105,13 +105,13 @@ def shown(rate: float) -> str:
 
 
 def mean_length(rounds: list[Round]) -> float | None:
-    """Steps of an episode, on average."""
+    """Mean steps per episode."""
     episodes = sum(r.episodes for r in rounds)
     return sum(r.steps for r in rounds) / episodes if episodes else None
 
 
 def row(entry: Entry, rounds: list[Round]) -> dict[str, Any]:
-    """A line of the table as data."""
+    """One line of the table, as data."""
     return {
         "name": entry.name,
         "games": entry.games,
@@ -150,7 +150,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def markdown(lines: list[list[str]]) -> str:
-    """Lines of cells, the first the head, in columns of even width."""
+    """Lines of cells in aligned columns, the headings first."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = [
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
@@ -160,7 +160,7 @@ def markdown(lines: list[list[str]]) -> str:
 
 
 BATCH = ("BoulangerVectorEnv", 1024, 1, "cards")
-# What is compared, with what, and the ratio of steps a second that is aimed at.
+# What is compared with what, and the ratio of steps per second to aim for.
 RATIOS: tuple[tuple[tuple[Any, ...], tuple[Any, ...], float | None], ...] = (
     (BATCH, ("Gymnasium CartPole, native batch", 1024, 1, ""), 0.8),
     (BATCH, ("EnvPool FrozenLake-v1", 1024, 1, ""), 8),
@@ -180,7 +180,7 @@ RATIOS: tuple[tuple[tuple[Any, ...], tuple[Any, ...], float | None], ...] = (
 
 
 def ratios(results: dict[Entry, list[Round]]) -> list[dict[str, Any]]:
-    """The ratios of those that were measured, as data."""
+    """The ratios of what was measured, as data."""
     found = {entry[:4]: rounds for entry, rounds in results.items()}
     lines = []
     for ours, theirs, aim in RATIOS:
@@ -201,14 +201,14 @@ def ratio_table(lines: list[dict[str, Any]]) -> str:
 
 
 def title(key: tuple[Any, ...]) -> str:
-    """A row's name in a few words."""
+    """A short name of a row."""
     name, games, threads, observation = key
     parts = [f"{games} games" if games > 1 else "", f"{threads} threads" if threads > 1 else "", observation]
     return ", ".join([name, *(part for part in parts if part)])
 
 
 def machine() -> dict[str, Any]:
-    """What it ran on."""
+    """The hardware and the versions."""
     cpu = platform.processor()
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as file:
@@ -237,15 +237,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rows, short rounds")
     parser.add_argument("--seconds", type=float, help="length of a round (0.5; with --quick 0.02)")
     parser.add_argument("--rounds", type=int, help="rounds that count (7; with --quick 2)")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose name has this text in it")
-    parser.add_argument("--no-peers", action="store_true", help="only what is ours")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose name contains this text")
+    parser.add_argument("--no-peers", action="store_true", help="only our own environments")
     parser.add_argument(
-        "--json", metavar="FILE", help="write everything that was measured, - for the standard output"
+        "--json", metavar="FILE", help="write all measurements as JSON, - for standard output"
     )
     options = parser.parse_args()
     seconds = options.seconds or (0.02 if options.quick else 0.5)
     rounds = options.rounds or (2 if options.quick else 7)
-    # Warnings of other people's packages would run through the table.
+    # Warnings from other packages would appear inside the table.
     warnings.simplefilter("ignore")
 
     about = machine()

@@ -1,12 +1,12 @@
 """Masked PPO in one file, with torch alone, on the native batch of games.
 
-A place to start from when an algorithm is to be changed: nothing is hidden in a library. What is particular here:
+A place to start if you want to change the algorithm: nothing is hidden in a library. Specific to this game:
 
-* Illegal actions get a logit of -1e9, in play as in learning, so they are never drawn and no gradient reaches them.
-* Actions are drawn by inverting the cumulative probabilities: one random number a game, many times faster than
+* Illegal actions get a logit of -1e9, both in play and in learning: they are never drawn and receive no gradient.
+* Actions are drawn by inverting the cumulative probabilities: one random number per game, many times faster than
   ``torch.distributions.Categorical``, which draws one for each of the 780 actions.
-* Games that end are dealt anew in the same step. One that was cut off by the step limit was not lost: the value of
-  its last observation (``final_obs``) stands for what would have followed. One that was won or stuck has no future.
+* A game that ends is replaced by a new deal in the same step. If the step limit truncated it, the value of its
+  last observation (``final_obs``) stands for what would have followed; a game that was won or stuck has no future.
 
 Run it with: python examples/ppo.py --timesteps 250000 --output runs/ppo.pt
 """
@@ -26,14 +26,14 @@ from boulanger_env.envs import FEATURES, N_FEATURES, Reward, feature
 from boulanger_env.files import write_with
 from boulanger_env.game import ACTION_TABLE, N_ACTIONS
 
-# A tenth of a point for each card home, and nothing else: an episode's return tells how many went home.
+# A tenth of a point for each card home, and nothing else: an episode's return says how many went home.
 REWARD = Reward(foundation=0.1, from_cell=0, illegal=0)
-# A move home never does harm in this game, so it is likely from the start: exp(3) times as likely as another.
+# A move home never does harm in this game, so it starts out exp(3) times as likely as any other.
 HOME_START = 3.0
 
 
 class Mix(nn.Module):
-    """A residual layer over groups of 13 cards, the cards of a suit or of a column; all groups share the weights."""
+    """A residual layer over groups of 13 cards, those of a suit or of a column; all groups share weights."""
 
     def __init__(self, width: int, hidden: int, context: int) -> None:
         super().__init__()
@@ -43,19 +43,19 @@ class Mix(nn.Module):
         self.outward = nn.Linear(hidden, 13 * width)
 
     def forward(self, groups: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
-        """What to add to groups ``(n, groups, 13, width)``, of the same shape."""
+        """The residual of groups ``(n, groups, 13, width)``, in the same shape."""
         hidden = self.inward(self.norm(groups).flatten(2)) + self.context(context)[:, None]
         return self.outward(hidden.relu()).view(groups.shape)
 
 
 class Agent(nn.Module):
-    """Policy and value over the 52 cards, each a row of the ``"features"`` observation.
+    """Policy and value over the 52 cards, each one row of the ``"features"`` observation.
 
     What a card can do depends on the other cards of its suit and on those that lie on it, so cards are mixed by suit,
-    then by column counted from the top. In the end each has four scores: to go onto its parent, to an empty
-    column, to a cell and home. The logit of an action is the score of the card that it moves. So what is learned
-    about a card is known wherever it lies; a plain network with a logit for each of 780 places learns next to nothing
-    in the same time.
+    then by column counted from the top. Each ends up with four scores: for going onto its parent, to an empty
+    column, to a cell and home. The logit of an action is the score of the card that it moves. So what is
+    learned about a card applies wherever it lies; a plain network with one logit per action learns next to
+    nothing in the same time.
     """
 
     OF_CARDS = (
@@ -91,7 +91,7 @@ class Agent(nn.Module):
         self.policy.bias.data = torch.tensor([0.0, 0.0, 0.0, HOME_START])
         self.value = nn.Sequential(nn.Linear(width + context, hidden), nn.ReLU(), nn.Linear(hidden, 1))
         source, destination, size = torch.from_numpy(ACTION_TABLE.astype(np.int64)).T
-        # The place of each action's card among 8 columns of 13 depths and 4 cells, and its destination.
+        # Where each action's card is, among 8 columns of 13 depths and 4 cells, and where it goes.
         self.place = torch.where(source < 8, source * 13 + size - 1, 8 * 13 + source - 8)
         self.destination = destination
 
@@ -122,9 +122,9 @@ class Agent(nn.Module):
 
 
 def draw(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """An action for each row, drawn by its probabilities."""
+    """Draw an action from each row of probabilities."""
     cumulative = log_probabilities.exp().cumsum(1)
-    # Strictly below the total, and the first entry above it: an action without probability is never the one.
+    # The threshold is strictly below the total, and the first entry above it is taken: never one of probability 0.
     thresholds = torch.rand(len(cumulative), 1) * cumulative[:, -1:]
     return torch.searchsorted(cumulative, thresholds, right=True).squeeze(1)
 
@@ -147,7 +147,7 @@ def advantages(
         cut_off: the value of the episode's last observation where it was truncated, 0 elsewhere.
         last_values: of the observation after the last step.
         gamma: the discount.
-        gae_lambda: how far to trust what was played over what was predicted.
+        gae_lambda: how far to trust the rewards received over the values predicted.
     """
     found = torch.zeros_like(rewards)
     following, advantage = last_values, torch.zeros_like(last_values)
@@ -160,7 +160,7 @@ def advantages(
 
 
 def train(args: argparse.Namespace) -> Agent:
-    """Learn, and say how it goes."""
+    """Train, and print the progress."""
     torch.manual_seed(args.seed)
     shuffler = np.random.default_rng(args.seed)
     agent = Agent()
@@ -259,7 +259,7 @@ def save(agent: Agent, args: argparse.Namespace) -> None:
 
 
 def load(path: Path) -> Agent:
-    """Read what ``save`` wrote; a file is data, and no code in it is run."""
+    """Read what ``save`` wrote. A file is only data: no code in it is run."""
     content = torch.load(path, weights_only=True, map_location="cpu")
     agent = Agent()
     agent.load_state_dict(content["weights"])
@@ -268,7 +268,7 @@ def load(path: Path) -> Agent:
 
 @torch.no_grad()
 def play(agent: Agent, deals: str, max_episode_steps: int) -> tuple[float, float]:
-    """Play every deal of a set once, drawing actions; returns the share won and the mean of cards home."""
+    """Play every deal of a set once, sampling actions; return the share won and the mean cards home."""
     codes = load_deals(deals).codes
     envs = BoulangerVectorEnv(
         len(codes), prune=True, max_episode_steps=max_episode_steps, autoreset_mode=AutoresetMode.NEXT_STEP
@@ -280,7 +280,7 @@ def play(agent: Agent, deals: str, max_episode_steps: int) -> tuple[float, float
         legal = torch.from_numpy(infos["action_mask"].view(np.bool_))
         log_probabilities, _ = agent(torch.from_numpy(observation), legal)
         observation, _, terminated, truncated, infos = envs.step(draw(log_probabilities).numpy())
-        over = playing & (terminated | truncated)  # what is dealt in their places does not count
+        over = playing & (terminated | truncated)  # the games dealt in their place do not count
         for i in np.flatnonzero(over):
             home[i] = envs.game(i).cards_home
             won[i] = infos["is_success"][i]
@@ -314,7 +314,7 @@ def main() -> None:
     ):
         parser.add_argument(f"--{name}", type=type(default), default=default, help=meaning)
     parser.add_argument(
-        "--deals", default="", help="deals to play in the end; the validation deals by default"
+        "--deals", default="", help="deals to play at the end; the validation deals by default"
     )
     parser.add_argument("--output", type=Path, default=Path("runs/ppo.pt"), help="file of the weights")
     args = parser.parse_args()

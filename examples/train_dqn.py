@@ -1,16 +1,16 @@
-"""DQN, which knows no masks: how an unmasked algorithm gets on with 780 actions of which a dozen are legal.
+"""DQN without masks: how an unmasked algorithm copes with 780 actions of which about a dozen are legal.
 
-Stable-Baselines3's DQN draws an action from all of them or takes the one it values most, legal or not. What an
-illegal one does is the environment's choice:
+Stable-Baselines3's DQN draws from all actions or takes the one it values highest, legal or not. The environment
+decides what an illegal one does:
 
-* ``--illegal-action penalize``: the game stays as it is and the reward is below zero. Episodes are long, and most
-  of what goes into the replay memory to begin with is the same board with another wrong action.
-* ``--illegal-action terminate``: the game is over. The memory holds many openings and hardly a second move, until the
-  agent has learned what is legal.
+* ``--illegal-action penalize``: the game stays as it is and the reward is negative. Episodes are long, and at
+  first most of the replay buffer is the same board with yet another illegal action.
+* ``--illegal-action terminate``: the game is over. The buffer holds many openings and hardly any second moves
+  until the agent has learned what is legal.
 
-The share of illegal actions falls as it learns; watch it. In the end the agent plays the validation deals three
-times over: as it is; with a mask put over its values, which costs one line and is what a masked algorithm does all
-along; and beside it a player who draws legal actions.
+Watch the share of illegal actions fall as it learns. At the end the validation deals are played three times: by
+the agent as it is; by the agent with its values masked, which takes one line and is what a masked algorithm
+does all along; and by random legal play.
 
 Run it with: python examples/train_dqn.py --timesteps 30000 --illegal-action terminate
 """
@@ -31,12 +31,12 @@ from boulanger_env.envs import Reward
 from boulanger_env.files import write_with
 from boulanger_env.sb3 import BoulangerVecEnv
 
-# Cards home are what counts; an illegal action costs as much as a card brings.
+# Only cards home count; an illegal action costs as much as a card earns.
 REWARD = Reward(foundation=1, from_cell=0, illegal=-1)
 
 
 class IllegalShare(BaseCallback):
-    """Counts illegal actions while learning, and prints their share at even distances."""
+    """Counts illegal actions while learning, and prints their share at regular intervals."""
 
     def __init__(self, timesteps: int, reports: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class IllegalShare(BaseCallback):
 
 
 def play(choose: Any, deals: str, max_episode_steps: int, illegal_action: str) -> dict[str, float]:
-    """Play every deal of a set once; ``choose`` takes observations and masks ``(n, 780)`` and gives actions."""
+    """Play every deal of a set once; ``choose`` takes observations and masks ``(n, 780)`` and returns actions."""
     codes = load(deals).codes
     envs = BoulangerVectorEnv(
         len(codes),
@@ -78,7 +78,7 @@ def play(choose: Any, deals: str, max_episode_steps: int, illegal_action: str) -
         observation, _, terminated, truncated, infos = envs.step(choose(observation, infos["action_mask"]))
         actions += int(playing.sum())
         illegal += int(infos["illegal_action"][playing].sum())
-        over = playing & (terminated | truncated)  # what is dealt in their places does not count
+        over = playing & (terminated | truncated)  # the games dealt in their place do not count
         for i in np.flatnonzero(over):
             home[i] = envs.game(i).cards_home
             won[i] = infos["is_success"][i]
@@ -95,17 +95,19 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=4, choices=(4, 2, 1))
     parser.add_argument("--illegal-action", default="penalize", choices=("penalize", "terminate"))
     parser.add_argument(
-        "--max-episode-steps", type=int, default=100, help="actions after which a game is cut off"
+        "--max-episode-steps", type=int, default=100, help="actions after which a game is truncated"
     )
-    # More than one is slower on a machine that does other work too.
+    # More can be slower on a machine that is also doing other work.
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch")
     parser.add_argument("--num-envs", type=int, default=16, help="games at a time")
-    parser.add_argument("--buffer-size", type=int, default=20_000, help="steps that are kept, 4 kB each")
+    parser.add_argument(
+        "--buffer-size", type=int, default=20_000, help="steps in the replay buffer, 4 kB each"
+    )
     parser.add_argument("--learning-starts", type=int, default=2_000, help="actions before the first update")
     parser.add_argument("--reports", type=int, default=10, help="lines to print while learning")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--deals", default="", help="deals to play in the end; the validation deals by default"
+        "--deals", default="", help="deals to play at the end; the validation deals by default"
     )
     parser.add_argument("--output", type=Path, default=Path("runs/dqn.zip"), help="file of the model")
     args = parser.parse_args()

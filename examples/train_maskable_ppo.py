@@ -1,4 +1,4 @@
-"""Train a masked agent on random games, benchmark it beside two baselines, and keep what there is to look at.
+"""Train a masked agent on random games, benchmark it against two baselines, and save the results.
 
 This is what ``boulanger train`` does, as a script to copy. The parts that people change most are the environment
 (``boulanger_env.training.make_envs``), the model (``make_model``) and the network (``CardPolicy``).
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=4, choices=(4, 2, 1))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--test-deals", default="", help="name or file of the deals of the final benchmark")
-    # More than one is slower on a machine that does other work too.
+    # More can be slower on a machine that is also doing other work.
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch")
     parser.add_argument("--output", type=Path, default=Path("runs/example"))
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Make every file in boulanger_env/deals/data anew, with the solver: python scripts/make_deal_sets.py
+"""Rebuild every file in boulanger_env/deals/data, with the solver: python scripts/make_deal_sets.py
 
-The work is cut into chunks of consecutive codes. Each chunk's labels are a file in the work folder, written whole, so a
-run that was killed goes on where it stopped. A chunk's content depends on its codes alone, whatever the number of
-processes.
+The work is split into chunks of consecutive codes. Each chunk's labels become a file in the work folder,
+written whole, so a run that was killed resumes where it stopped. A chunk depends on its codes alone, not on the
+number of processes.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ SOLVABLE_SETS = {
     **{f"c{n}-test": (f"BK1-C{n}-TSTAAAA", 1000) for n in CHUNK},
     **{f"c{n}-validation": (f"BK1-C{n}-VALAAAA", 1000) for n in CHUNK},
 }
-# Codes known to be solvable, for training: first code -> how many deals are looked at.
+# Deals known to be solvable, for training: first code -> how many deals to search.
 TRAINING = {4: 20_000, 2: 250_000, 1: 2_500_000}
-# The easiest and the hardest solvable deals of so many from VALAAAA on.
+# How many deals from VALAAAA on the easiest and the hardest are chosen from, and how many of each.
 DIFFICULTY_FROM, DIFFICULTY_SIZE = 4000, 200
 
 
@@ -56,19 +56,19 @@ def label(code: str, lengths: bool) -> str:
 
 
 def label_chunk(path: Path, first: str, size: int, lengths: bool) -> None:
-    """Write the labels of ``size`` deals from ``first`` on, unless they are there."""
+    """Write the labels of ``size`` deals from ``first`` on, unless they exist."""
     if not path.exists():
         write_text(path, "\n".join(label(code, lengths) for code in code_range(first, size)) + "\n")
 
 
 class Labeller:
-    """Labels of consecutive deals, made as they are asked for, each chunk once."""
+    """Labels of consecutive deals, made on demand, each chunk once."""
 
     def __init__(self, pool: ProcessPoolExecutor, workers: int, work: Path) -> None:
         self.pool, self.workers, self.work = pool, workers, work
 
     def labels(self, first: str, most: int | None = None, lengths: bool = True) -> Iterator[tuple[str, str]]:
-        """Codes and labels from a code on, ``most`` of them or without end."""
+        """Codes and labels from a code on, at most ``most``, or without end."""
         scheme, n_cells, number = parse_code(first)
         size = CHUNK[n_cells]
         folder = self.work / (first if lengths else f"{first}-verdicts")
@@ -85,7 +85,7 @@ class Labeller:
                     yield from self._take(*waiting.pop(0))
             while waiting:
                 yield from self._take(*waiting.pop(0))
-        finally:  # whoever asks may have enough before the end
+        finally:  # the caller may stop early
             for *_, future in waiting:
                 future.cancel()
 
@@ -132,7 +132,7 @@ def make_solvable_sets(labeller: Labeller, names: list[str]) -> None:
 
 
 def make_training_sets(labeller: Labeller, cells: list[int]) -> None:
-    """The gaps between the numbers of solvable deals, so that many thousand take little room."""
+    """The gaps between the numbers of solvable deals: many thousands in a small file."""
     for n in cells:
         first = format_code("BK1", n, 0)
         solvable = [

@@ -1,7 +1,7 @@
 """Write the parts of the documentation that are made from the code: ``python scripts/make_docs.py``.
 
-A part stands between ``<!-- generated: NAME -->`` or ``<!-- reference: NAME -->`` and ``<!-- end -->``, so that it
-can be read on GitHub; a test tells when one is out of date.
+A part stands between ``<!-- generated: NAME -->`` or ``<!-- reference: NAME -->`` and ``<!-- end -->``, so that
+it can be read on GitHub; a test fails when one is out of date.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ EXTRAS = {
 
 
 def extras() -> str:
-    """The extras, what they bring, and what for."""
+    """The extras, what they install, and what for."""
     project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = project["optional-dependencies"]
     assert set(found) == set(EXTRAS), set(found) ^ set(EXTRAS)
@@ -138,7 +138,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "n-features": n_features,
     "rewards": rewards,
 }
-"""Name in a page -> what makes the text."""
+"""Name in a page -> the function that makes the text."""
 
 
 def fill(text: str, page: str) -> str:

@@ -1,8 +1,8 @@
 """Play the leaderboard and write its tables: python scripts/make_leaderboard.py
 
-The games go to leaderboard/SET/AGENT.jsonl, with their moves: every one is played again by the rules before a table
-shows it. A run that was stopped goes on where it was, and what is complete is not
-played again. ``--tables`` plays nothing and writes the tables of leaderboard/README.md and README.md from these files.
+The games go to leaderboard/SET/AGENT.jsonl, with their moves: every game is replayed by the rules before a
+table shows it. A run that was stopped resumes where it was, and what is complete is not played again.
+``--tables`` plays nothing and writes the tables of leaderboard/README.md and README.md from these files.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def play() -> None:
 
 
 def checked(file: Path) -> Results:
-    """A run, whose games have been played again by their moves."""
+    """A run, with every game replayed from its moves."""
     run = Results.load(file)
     if not run.moves or run.deals != file.parent.name:
         raise SystemExit(
@@ -66,7 +66,7 @@ def results(name: str) -> list[Results]:
 
 
 def described() -> dict[str, str]:
-    """The policies as they stand in the README's table."""
+    """The descriptions of the policies in the README's table."""
     return {AgentSpec.parse(text).make().name: about for text, about in AGENTS.items()}
 
 

@@ -1,7 +1,7 @@
-"""Draw every picture of the documentation anew: ``python scripts/make_pictures.py``.
+"""Redraw every picture of the documentation: ``python scripts/make_pictures.py``.
 
-The terminal's board is an SVG: no fonts to fetch, and the same bytes wherever it is made. Tables are PNG and GIF files
-of the package's own pictures. A test tells when one is out of date.
+The terminal's board is an SVG: no fonts to load, and the same bytes on every machine. Tables are PNG and GIF
+files of the package's own pictures. A test fails when one is out of date.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from boulanger_env.render import render_ansi, render_rgb, write_gif
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
 
-# The start of a game that the greedy agent wins, up to a move of a group.
+# The start of a game that the greedy agent wins, up to a group move.
 CODE = "MS-C4-617"
 MOVES = """
 78 7a 7b 7c 7h 4d b4 c4 74 87v2 8h 8b 85 78v2 27 2c b2 c2 27v3 d2 6b 26v2 23 53v2 b5 2b 2h 4h 4h 4h 4h 42 a4 1a 1c
@@ -38,7 +38,7 @@ _WORD = re.compile(r"\S+")
 
 
 def terminal_svg(text: str, title: str) -> str:
-    """Text with ANSI styles (bold, dim, reverse, bright red) as an SVG; every word stands at its own place."""
+    """Text with ANSI styles (bold, dim, reverse, bright red) as an SVG; every word has its own position."""
     lines = text.splitlines()
     columns = max(len(_STYLE.sub("", line)) for line in lines)
     width, height = columns * WIDTH + 2 * MARGIN, len(lines) * HEIGHT + 2 * MARGIN

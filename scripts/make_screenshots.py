@@ -1,7 +1,7 @@
-"""Take the pictures of the player anew: ``python scripts/make_screenshots.py``.
+"""Take the screenshots of the player: ``python scripts/make_screenshots.py``.
 
-A headless Chromium takes them; where there is none, they stay as they are. Browsers draw a little differently, so each
-picture holds the digest of the page that it shows: by that a test can tell when one is out of date.
+A headless Chromium takes them; without one they stay as they are. Browsers draw a little differently, so each
+picture holds the digest of the page it shows, from which a test can see when it is out of date.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FOLDER = ROOT / "docs" / "images"
 
 
 class OneStep:
-    """Looks one move ahead with the hand-written values of ``heuristic``, and says what it sees."""
+    """Looks one move ahead with the hand-written values of ``heuristic``, and reports what it sees."""
 
     observation = "cards"
 
@@ -71,7 +71,7 @@ SCREENSHOTS: dict[str, dict[str, Any]] = {
     "replay.png": {"width": 1200, "height": 780},
     "replay-phone.png": {"width": 360, "height": 740, "dark": True},
 }
-"""File name -> the window it is taken of."""
+"""File name -> the window to take."""
 
 STEP = "#1/38"
 """Before the move that lost the first game."""
