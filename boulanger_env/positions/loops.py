@@ -5,10 +5,11 @@ They return the first row that is not a position's, or -1.
 
 from __future__ import annotations
 
+from boulanger_env.envs.action_maps import as_place, legal_actions
 from boulanger_env.envs.features import write_features
 from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
-from boulanger_env.game.kernels import LEGAL, NO_ONE, apply, copy_row, legal_moves, why_illegal
+from boulanger_env.game.kernels import LEGAL, NO_ONE, apply, copy_row, why_illegal
 from boulanger_env.game.outcomes import outcome_of
 from boulanger_env.game.rows import is_row, take_row
 from boulanger_env.game.state import Array, Board
@@ -16,12 +17,18 @@ from boulanger_env.game.taps import foundation_action
 
 
 @kernel
-def write_masks(rows: Array, row: Board, prune: int, out: Array) -> int:
-    """Write each position's legal moves, int8 ``(n, 780)``."""
+def list_legal(board: Board, mask: Array, prune: bool, numbering: int) -> int:
+    """``legal_actions``, compiled once for all loops."""
+    return legal_actions(board, mask, prune, numbering)
+
+
+@kernel
+def write_masks(rows: Array, row: Board, prune: bool, numbering: int, out: Array) -> int:
+    """Write each position's legal actions, int8 ``(n, actions)``."""
     for i in range(rows.shape[0]):
         if not take_row(rows, i, row):
             return i
-        legal_moves(row, out[i], prune)
+        list_legal(row, out[i], prune, numbering)
     return NO_ONE
 
 
@@ -72,8 +79,10 @@ def play_all_home(board: Board) -> None:
 
 
 @kernel
-def play_rows(rows: Array, chosen: Array, auto_foundation: bool, out: Array) -> tuple[int, bool]:
-    """Write the positions after one action each, int64 ``(n,)``, 0..779.
+def play_rows(
+    rows: Array, chosen: Array, numbering: int, auto_foundation: bool, out: Array
+) -> tuple[int, bool]:
+    """Write the positions after one action of the numbering each, int64 ``(n,)``.
 
     Returns:
         The first row that cannot be played, or -1; and whether it is a position: then its action is illegal.
@@ -82,23 +91,23 @@ def play_rows(rows: Array, chosen: Array, auto_foundation: bool, out: Array) -> 
         row = out[i]
         if not take_row(rows, i, row):
             return i, False
-        action = i64(chosen[i])
-        if why_illegal(row, action) != LEGAL:
+        place = as_place(row, i64(chosen[i]), numbering)
+        if place < 0 or why_illegal(row, place) != LEGAL:
             return i, True
-        apply(row, action)
+        apply(row, place)
         if auto_foundation:
             play_all_home(row)
     return NO_ONE, False
 
 
 @kernel
-def count_children(rows: Array, mask: Array, prune: int, ends: Array) -> int:
+def count_children(rows: Array, mask: Array, prune: bool, numbering: int, ends: Array) -> int:
     """Check rows and write where the children of each end, int64 ``(n,)``."""
     end = 0
     for i in range(rows.shape[0]):
         if not is_row(rows[i]):
             return i
-        end += legal_moves(rows[i], mask, prune)
+        end += list_legal(rows[i], mask, prune, numbering)
         ends[i] = end
     return NO_ONE
 
@@ -108,7 +117,8 @@ def write_children(
     rows: Array,
     mask: Array,
     words: Array,
-    prune: int,
+    prune: bool,
+    numbering: int,
     auto_foundation: bool,
     children: Array,
     parents: Array,
@@ -118,7 +128,7 @@ def write_children(
     """Write all children of checked rows; ``words`` are those of ``mask``, int8, whose end is padded with zeros."""
     k = 0
     for i in range(rows.shape[0]):
-        legal_moves(rows[i], mask, prune)
+        list_legal(rows[i], mask, prune, numbering)
         for word in range(words.shape[0]):
             if words[word] == 0:
                 continue
@@ -126,7 +136,7 @@ def write_children(
                 if mask[action]:
                     child = children[k]
                     copy_row(rows[i], child)
-                    apply(child, action)
+                    apply(child, as_place(child, action, numbering))
                     if auto_foundation:
                         play_all_home(child)
                     parents[k] = i

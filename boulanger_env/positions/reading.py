@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.envs.action_maps import ACTIONS, WIDTHS
 from boulanger_env.envs.features import N_FEATURES
 from boulanger_env.envs.observations import Observation, cards_of, observation_space
-from boulanger_env.game.moves import N_ACTIONS
+from boulanger_env.game.checks import shown
+from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import O_RUNNING, O_STUCK, O_WON
 from boulanger_env.game.rows import as_rows, checked_rows, refuse_row
 from boulanger_env.game.state import BOARD_SIZE
@@ -20,22 +22,24 @@ PLAYING, WON, STUCK = O_RUNNING, O_WON, O_STUCK
 """The outcomes, as ``outcomes`` and ``expand`` report them: 0, 1 and 2."""
 
 
-def masks(positions: NDArray[np.uint8], *, prune: bool = False) -> NDArray[np.int8]:
+def masks(positions: NDArray[np.uint8], *, actions: str = "places", prune: bool = False) -> NDArray[np.int8]:
     """The legal actions of each position.
 
     Args:
         positions: uint8 ``(n, WIDTH)``.
+        actions: how they are numbered, as in the environment: ``"places"``, ``"cards"`` or ``"taps"``.
         prune: leave out moves that lead to an equivalent position, as in the environment.
 
     Returns:
-        int8 ``(n, 780)``, 1 = legal. All zeros where the game is won or stuck.
+        int8 ``(n, 780)``, or 204 or 12 wide; 1 = legal. All zeros where the game is won or stuck.
 
     Raises:
         InvalidBoardError: a row is not a position; the message says which and why.
     """
+    kind = numbering(actions)
     rows = as_rows(positions)
-    out = np.empty((len(rows), N_ACTIONS), np.int8)
-    _check(rows, loops.write_masks(rows, _row(), bool(prune), out))
+    out = np.empty((len(rows), WIDTHS[kind]), np.int8)
+    _check(rows, loops.write_masks(rows, _row(), bool(prune), kind, out))
     return out
 
 
@@ -88,6 +92,19 @@ def observe(positions: NDArray[np.uint8], kind: str = "features") -> Observation
     out = np.empty((len(rows), N_FEATURES), np.uint8)
     _check(rows, loops.write_observations(rows, _row(), out))
     return out
+
+
+def numbering(actions: Any) -> int:
+    """The kernels' number for a numbering of the actions.
+
+    Raises:
+        BoulangerError: there is no such numbering.
+    """
+    if not isinstance(actions, str) or actions not in ACTIONS:
+        raise BoulangerError(
+            f"actions={shown(actions)} is unknown: choose one of {', '.join(map(repr, ACTIONS))}"
+        )
+    return ACTIONS[actions]
 
 
 def _row() -> NDArray[np.uint8]:

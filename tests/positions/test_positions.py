@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from oracle import ID, Oracle
+from oracle import NAMINGS, Oracle, Triple
 from support.random_games import new_rows, random_move, random_start
 
 from boulanger_env import (
@@ -70,6 +70,11 @@ def all_home(oracle: Oracle) -> Oracle:
     return after
 
 
+def named(oracle: Oracle, actions: str, prune: bool = False) -> dict[int, Triple]:
+    """The legal actions of a numbering, and the move that each stands for."""
+    return NAMINGS[actions][0](oracle, oracle.pruned() if prune else oracle.legal())
+
+
 def canonical(oracle: Oracle) -> object:
     return len(oracle.cells), oracle.key()
 
@@ -78,13 +83,13 @@ def canonical(oracle: Oracle) -> object:
 
 
 @pytest.mark.parametrize("prune", [False, True])
-def test_masks(oracles: list[Oracle], prune: bool) -> None:
-    masks = positions.masks(rows_of(oracles), prune=prune)
-    assert (masks.shape, masks.dtype) == ((len(oracles), 780), np.int8)
+@pytest.mark.parametrize("actions", NAMINGS)
+def test_masks(oracles: list[Oracle], actions: str, prune: bool) -> None:
+    masks = positions.masks(rows_of(oracles), actions=actions, prune=prune)
+    assert (masks.shape, masks.dtype) == ((len(oracles), NAMINGS[actions][1]), np.int8)
+    assert masks.max() == 1
     for mask, oracle in zip(masks, oracles, strict=True):
-        legal = oracle.pruned() if prune else oracle.legal()
-        assert np.flatnonzero(mask).tolist() == [ID[move] for move in legal]
-        assert mask.max(initial=0) <= 1
+        assert np.flatnonzero(mask).tolist() == sorted(named(oracle, actions, prune))
 
 
 def test_outcomes(oracles: list[Oracle]) -> None:
@@ -167,16 +172,18 @@ def test_deals() -> None:
 
 
 @pytest.mark.parametrize("auto_foundation", [False, True])
-def test_play(oracles: list[Oracle], auto_foundation: bool) -> None:
+@pytest.mark.parametrize("actions", NAMINGS)
+def test_play(oracles: list[Oracle], actions: str, auto_foundation: bool) -> None:
     random = Random(2)
     playing = [oracle for oracle in oracles if oracle.legal()]
-    moves = [random_move(random, oracle.legal(), 0.3) for oracle in playing]
+    choices = [random.choice(list(named(oracle, actions).items())) for oracle in playing]
     rows = rows_of(playing)
     before = rows.copy()
-    found = positions.play(rows, [ID[move] for move in moves], auto_foundation=auto_foundation)
+    chosen = [action for action, _ in choices]
+    found = positions.play(rows, chosen, actions=actions, auto_foundation=auto_foundation)
     assert (rows == before).all()
     after = [oracle.copy() for oracle in playing]
-    for oracle, move in zip(after, moves, strict=True):
+    for oracle, (_, move) in zip(after, choices, strict=True):
         oracle.push(move)
     assert (found == rows_of([all_home(oracle) for oracle in after] if auto_foundation else after)).all()
 
@@ -188,14 +195,16 @@ def test_auto_foundation(oracles: list[Oracle]) -> None:
 
 @pytest.mark.parametrize("prune", [False, True])
 @pytest.mark.parametrize("auto_foundation", [False, True])
-def test_expand(oracles: list[Oracle], auto_foundation: bool, prune: bool) -> None:
-    found = positions.expand(rows_of(oracles), auto_foundation=auto_foundation, prune=prune)
+@pytest.mark.parametrize("actions", NAMINGS)
+def test_expand(oracles: list[Oracle], actions: str, auto_foundation: bool, prune: bool) -> None:
+    rows = rows_of(oracles)
+    found = positions.expand(rows, actions=actions, auto_foundation=auto_foundation, prune=prune)
     expected = []
     for i, oracle in enumerate(oracles):
-        for move in oracle.pruned() if prune else oracle.legal():
+        for action, move in sorted(named(oracle, actions, prune).items()):
             child = oracle.copy()
             child.push(move)
-            expected.append((i, ID[move], all_home(child) if auto_foundation else child))
+            expected.append((i, action, all_home(child) if auto_foundation else child))
     assert found.parents.tolist() == [i for i, _, _ in expected]
     assert found.actions.tolist() == [action for _, action, _ in expected]
     assert (found.children == rows_of([child for _, _, child in expected])).all()
@@ -321,6 +330,31 @@ def test_actions_that_are_not_legal(chosen: Any, words: str) -> None:
     rows = positions.from_deals(["MS-C4-1", "MS-C4-2"])
     with pytest.raises(IllegalMoveError, match=words):
         positions.play(rows, chosen)
+
+
+@pytest.mark.parametrize(
+    ("actions", "action", "words"),
+    [
+        ("cards", 152 + 2, "position 1: 3S is not on top of its column"),
+        ("cards", 48 + 5, "position 1: 6S cannot go to an empty column: there is none"),
+        ("cards", 204, "action 204 does not exist: actions are numbered 0 to 203"),
+        ("taps", 8, "position 1: "),
+        ("taps", 12, "action 12 does not exist: actions are numbered 0 to 11"),
+    ],
+)
+def test_actions_of_the_other_numberings_that_are_not_legal(actions: str, action: int, words: str) -> None:
+    rows = positions.from_deals(["MS-C4-1", "MS-C4-1"])
+    legal = int(positions.masks(rows, actions=actions)[0].argmax())
+    with pytest.raises(IllegalMoveError, match=words):
+        positions.play(rows, [legal, action], actions=actions)
+
+
+@pytest.mark.parametrize("actions", ["card", None, 1, ["places"], np.array(["places", "cards"])])
+def test_other_numberings(actions: Any) -> None:
+    rows = positions.from_deals(["MS-C4-1"])
+    for door in (positions.masks, positions.expand, lambda rows, **kind: positions.play(rows, [733], **kind)):
+        with pytest.raises(BoulangerError, match="choose one of 'places', 'cards', 'taps'"):
+            door(rows, actions=actions)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("chosen", [733, [733], [[733, 733]], [733] * 3, []])

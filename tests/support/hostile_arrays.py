@@ -42,8 +42,9 @@ READERS: tuple[Callable[[Any], Any], ...] = (
     lambda rows: positions.observe(rows, "cards"),
     positions.to_games,
     positions.auto_foundation,
+    lambda rows: positions.masks(rows, actions="taps"),
     lambda rows: positions.expand(rows, auto_foundation=True).children,
-    lambda rows: positions.expand(rows, prune=True).children,
+    lambda rows: positions.expand(rows, actions="cards", prune=True).children,
 )
 """What takes positions alone."""
 
@@ -359,9 +360,10 @@ class Doors:
         while game.outcome is not None:
             game = self._played()
         rows = positions.from_games([game] * 3)
-        legal = np.array([move.id for move in game.legal_moves()])
+        actions = ("places", "cards", "taps")[self.random.integers(3)]
+        legal = np.flatnonzero(positions.masks(rows[:1], actions=actions))
         given = some(self.random, {"positions": rows, "chosen": self.random.choice(legal, 3)})
-        assert all(is_board(row) for row in positions.play(**given))
+        assert all(is_board(row) for row in positions.play(**given, actions=actions))
 
     def labels(self) -> None:
         """``DealSet``."""
