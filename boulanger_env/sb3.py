@@ -173,7 +173,7 @@ class BoulangerVecEnv(VecEnv):
                 "episode": {"r": returned, "l": event[I_END_LENGTH], "t": seconds},
             }
             self._codes[i] = codes.item(i)
-            self.reset_infos[i] = self._of_reset(0, 0, self._codes[i])
+            self.reset_infos[i] = self._of_reset(event[I_SCORE], event[I_MOVES], self._codes[i])
 
     def _of_reset(self, score: int, moves: int, code: str) -> dict[str, Any]:
         info = {

@@ -28,7 +28,6 @@ from boulanger_env.game.kernels import (
     legal_moves,
     lowest_bit,
     parent_column,
-    played_action,
     set_of_next_home,
     set_of_tops,
     top_cards,
@@ -49,19 +48,14 @@ from boulanger_env.game.state import (
     CELLS,
     FOUNDATIONS,
     HEIGHTS,
-    HISTORY_SIZE,
     MAX_CELLS,
     N_COLUMNS,
     NO_CARD,
     NO_CELL,
     RUNS,
     TOPS,
-    UNDO_HEAD,
-    UNDO_LENGTH,
     Array,
     Board,
-    Counters,
-    History,
 )
 from boulanger_env.game.taps import first_empty_column, tap_action, to_column, to_foundation
 
@@ -281,17 +275,6 @@ def tap_mask(board: Board, mask: Array, out: Array) -> None:
         out[source] = mask[tap_action(board, source)]
     if out.shape[0] > N_SOURCES:
         out[N_SOURCES] = mask[N_ACTIONS]
-
-
-@kernel
-def undo_span(counters: Counters, history: History) -> int:
-    """Moves back to and including the last one that was not a foundation move; 0 if undo does not reach one."""
-    place = i64(counters[UNDO_HEAD])
-    for back in range(i64(counters[UNDO_LENGTH])):
-        place = HISTORY_SIZE - 1 if place == 0 else place - 1
-        if ACTION_TABLE[played_action(history, place), 1] != TO_FOUNDATION:
-            return back + 1
-    return 0
 
 
 @kernel

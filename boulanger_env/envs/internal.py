@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import State
 from boulanger_env.game.turns import Turn
@@ -48,6 +49,17 @@ def check_reset(env: BoulangerEnv) -> None:
         gymnasium.error.ResetNeeded: there was no reset yet.
     """
     env._check_reset()
+
+
+def start_of(env: BoulangerEnv) -> Game:
+    """The game that the episode began with, before its first action and what played itself at its reset.
+
+    Call it right after the reset.
+    """
+    game = env.game
+    for _ in range(env._moves_at_reset):
+        game.undo()
+    return game
 
 
 def place_of_action(env: BoulangerEnv, action: int) -> int:

@@ -37,7 +37,11 @@ def refuse(game: Game, action: int, rules: Rules) -> NoReturn:
         IllegalMoveError: always.
     """
     if action == rules.n_actions:
-        raise IllegalMoveError("nothing to undo: no move was played, or the last 100 are already taken back")
+        raise IllegalMoveError(
+            "nothing to undo: no move of the player's own is left to take back"
+            if rules.auto_foundation
+            else "nothing to undo: no move was played, or the last 100 are already taken back"
+        )
     board = rows_of(game).board
     place = int(place_of(board, action, rules.actions))
     if place < 0:

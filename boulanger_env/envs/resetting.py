@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game.automatic import finish
 from boulanger_env.game.checks import as_array, is_list, plain, shown, whole_number
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
+from boulanger_env.game.internal import rows_of
 
 RESET_OPTIONS = ("codes", "reset_mask")
 _MOST_SEED = 2**128 - 1
@@ -47,6 +49,24 @@ def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[in
         given = len(codes) if is_list(codes) else shown(codes)
         raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
     return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
+
+
+def check_start(game: Game, auto_foundation: bool) -> None:
+    """Check that there is something to play in a game.
+
+    Raises:
+        BoulangerError: it is over, or foundation moves that play themselves would end it.
+    """
+    if game.outcome is not None:
+        raise BoulangerError(f"reset: the game given is already {game.outcome}: nothing is left to play")
+    if auto_foundation:
+        end = game.copy()
+        finish(rows_of(end))
+        if end.outcome is not None:
+            raise BoulangerError(
+                f"reset: the game given is {end.outcome} by foundation moves that play themselves: nothing is left to "
+                "play with auto_foundation=True"
+            )
 
 
 def read_seed(seed: Any, name: str = "reset: seed") -> int | None:

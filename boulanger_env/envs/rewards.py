@@ -16,14 +16,15 @@ MOST_REWARD = 1e30
 """Largest magnitude of an event's value: an episode's sums stay finite, even in 32 bits."""
 
 # Places in the compiled table. The first three are step plus the event of a move (kernels.EVENT), in its order.
-R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK = range(7)
+R_NONE, R_FROM_CELL, R_FOUNDATION, R_STEP, R_ILLEGAL, R_WIN, R_STUCK, R_AUTOMATIC = range(8)
 
 
 @dataclass(frozen=True)
 class Reward:
     """The value of each event. A step's reward is the sum of its events.
 
-    Undo pays ``step`` like any action and takes back the reward of the undone move's events.
+    A foundation move that plays itself is an event of the action before it. Undo pays ``step`` like any action and
+    takes back the reward of the events of what it undoes.
 
     Attributes:
         foundation: a card placed on its foundation.
@@ -56,7 +57,7 @@ class Reward:
                 )
 
     def table(self) -> NDArray[np.float64]:
-        """The values in the form that kernels read, float64 ``(7,)``."""
+        """The values in the form that kernels read, float64 ``(8,)``."""
         step = float(self.step)
         return np.array(
             [
@@ -67,6 +68,7 @@ class Reward:
                 step + self.illegal,
                 self.win,
                 self.stuck,
+                self.foundation,
             ],
             np.float64,
         )

@@ -30,7 +30,7 @@ SEQUENTIAL = "sequential"
 DEFAULT_LIMIT, NO_LIMIT = 500, -1
 SOLVABLE = "solvable"
 
-_FLAGS = ("allow_undo", "prune", "array_infos")
+_FLAGS = ("auto_foundation", "allow_undo", "prune", "array_infos")
 _CHOICES: dict[str, Iterable[Any]] = {
     "actions": ACTIONS,
     "illegal_action": ILLEGAL_ACTIONS,
@@ -93,6 +93,7 @@ class Settings:
     deal_order: str = "random"
     observation: str = "features"
     actions: str = "places"
+    auto_foundation: bool = False
     reward: str | Reward | Mapping[str, float] = "score"
     illegal_action: str = "penalize"
     allow_undo: bool = False
@@ -157,6 +158,7 @@ class Settings:
             prune=int(self.prune),
             most_steps=self.most_steps,
             actions=ACTIONS[self.actions],
+            auto_foundation=int(self.auto_foundation),
             n_actions=WIDTHS[ACTIONS[self.actions]],
         )
 
@@ -176,6 +178,7 @@ class Settings:
         return {
             "reward": {event: float(value) for event, value in asdict(as_reward(self.reward)).items()},
             "illegal_action": self.illegal_action,
+            "auto_foundation": self.auto_foundation,
             "allow_undo": self.allow_undo,
             "prune": self.prune,
             "max_episode_steps": self.limit,

@@ -24,11 +24,21 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from ._batch.infos import as_arrays
-from ._batch.stepping import INFO_OUTCOMES, RAISE, Decks, Rules, is_legal, new_game, step_game, write_mask
+from ._batch.stepping import (
+    INFO_OUTCOMES,
+    RAISE,
+    Decks,
+    Rules,
+    is_legal,
+    new_game,
+    settle,
+    step_game,
+    write_mask,
+)
 from .features import N_FEATURES, write_features
 from .observations import Observation, cards_of
 from .refusals import refuse
-from .resetting import read_seed
+from .resetting import check_start, read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
 
@@ -107,6 +117,14 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     The 5 points for a card from a cell can be earned again and again by moving a card to a cell and back. An agent
     that maximises the score can farm them until the step limit: rank agents by wins, or train on another reward.
 
+    ## Foundation Moves by Themselves
+
+    With `auto_foundation=True`, foundation moves play themselves after each action and at reset, until there is none:
+    such a move is never a mistake. So the mask never has one. They count as moves, not as steps; their points and
+    rewards belong to the action before them, and those at reset to the first action, so that with the reward
+    `"score"` an episode's return is still its score. Undo takes back the player's own last move together with the
+    foundation moves after it; those at reset stay. A start that they would end is refused.
+
     ## Starting State
 
     A new deal, with all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later
@@ -147,6 +165,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping around; a seed restarts) |
     | `observation` | `"features"` | `"features"` or `"cards"` |
     | `actions` | `"places"` | `"places"`, `"cards"` or `"taps"`: see Action Space |
+    | `auto_foundation` | `False` | foundation moves play themselves: see above |
     | `reward` | `"score"` | a preset's name, a `Reward`, or a dict with its keys |
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
     | `allow_undo` | `False` | adds one more action; it reaches 100 moves back |
@@ -187,6 +206,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         deal_order: str = "random",
         observation: str = "features",
         actions: str = "places",
+        auto_foundation: bool = False,
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -202,6 +222,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             deal_order=deal_order,
             observation=observation,
             actions=actions,
+            auto_foundation=auto_foundation,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -218,12 +239,14 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self.observation_space = self._settings.observation_space()
         self._rules, self._decks = self._settings.rules(), self._settings.decks()
         self._rows = new_state()
-        self._step, self._deal, self._write_mask = Resolved(_step), Resolved(_new_game), Resolved(_write_mask)
+        self._step, self._deal, self._settle = Resolved(_step), Resolved(_new_game), Resolved(_settle)
         self._mask = np.zeros(self._settings.n_actions, np.int8)
         self._scratch = np.empty(52, np.uint8)
         self._stream: np.uint64 | None = None
         self._position = 0
         self._steps = 0
+        self._owed = 0.0
+        self._moves_at_reset = 0
         self._raises = self._settings.when_illegal == RAISE
         self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
         self._code: str | None = None
@@ -261,8 +284,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 ``n_cells``) and ``game`` (a ``Game``, copied with its score and undo history).
 
         Raises:
-            BoulangerError: an unknown option, more than one option, or a position without a legal move;
-                a malformed code or board raises its own subclass. The episode in progress is unchanged.
+            BoulangerError: an unknown option, more than one option, or a position without a legal move, also after
+                foundation moves that play themselves; a malformed code or board raises its own subclass. The episode
+                in progress is unchanged.
         """
         with self._turn:
             return self._start(self._given_game(options), read_seed(seed))
@@ -285,7 +309,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._steps = 0
         self._state = "playing"
         self._outcome = None
-        self._write_mask(self._rows, self._rules, self._mask)
+        before = int(self._rows.counters[MOVES])
+        self._owed = self._settle(self._rows, self._rules, self._mask)
+        self._moves_at_reset = int(self._rows.counters[MOVES]) - before
         if self.render_mode == "human":
             self.render()
         return self._observe(), self._info(O_RUNNING, illegal=False)
@@ -324,6 +350,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         reward, illegal, outcome = self._step(self._rows, number, self._rules, self._mask, features)
         if isinstance(observation, dict):
             observation = cards_of(self._rows.board)
+        reward, self._owed = reward + self._owed, 0.0
         self._steps += 1
         terminated = outcome != O_RUNNING
         truncated = not terminated and self._steps >= self._most_steps
@@ -406,8 +433,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             raise BoulangerError(
                 f"reset: option 'game' is {type(options['game']).__name__}, it must be a Game"
             )
-        if game.outcome is not None:
-            raise BoulangerError(f"reset: the game given is already {game.outcome}: nothing is left to play")
+        check_start(game, self._settings.auto_foundation)
         return game
 
     def _refuse_illegal(self, action: int) -> None:
@@ -466,5 +492,8 @@ def _new_game(state: State, stream: Any, position: int, decks: Decks, scratch: A
 
 
 @kernel
-def _write_mask(state: State, rules: Rules, mask: Array) -> None:
-    write_mask(state.board, state.counters, rules, mask)
+def _settle(state: State, rules: Rules, mask: Array) -> float:
+    """``settle``, and the first mask."""
+    owed = settle(state, rules)
+    write_mask(state, rules, mask)
+    return owed

@@ -47,6 +47,7 @@ from ._batch.loops import (
     all_below,
     first_illegal,
     observe_all,
+    settle_game,
     start_games,
     step_batch,
     write_masks,
@@ -118,6 +119,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         deal_order: str = "random",
         observation: str = "features",
         actions: str = "places",
+        auto_foundation: bool = False,
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -138,6 +140,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             deal_order=deal_order,
             observation=observation,
             actions=actions,
+            auto_foundation=auto_foundation,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -254,7 +257,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
                 self._games.streams[i] = generator.integers(2**64, dtype=np.uint64)
                 self._games.episodes[i, E_POSITION] = i
         if games is None:
-            start_games(chosen, self._games, self._decks, self._crew.scratch[0])
+            start_games(chosen, self._games, self._rules, self._decks, self._crew.scratch[0])
         else:
             for i, game in games.items():
                 self._give(i, game)
@@ -446,7 +449,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         games.boards[i], games.counters[i], games.history[i] = rows_of(game)
         self._codes[i] = game.code or ""
         self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, O_RUNNING
-        self._games.returns[i] = 0.0
+        settle_game(i, self._games, self._rules)
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
         """Observation and infos of all games after a reset, including those that were not reset."""

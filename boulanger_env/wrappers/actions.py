@@ -22,8 +22,8 @@ from boulanger_env.envs.action_maps import (
     never_legal,
     place_of,
     tap_mask,
-    undo_span,
 )
+from boulanger_env.game.automatic import undo_span
 from boulanger_env.game.cards import card_name
 from boulanger_env.game.errors import IllegalMoveError
 from boulanger_env.game.kernels import NOT_NEXT_HOME, why_illegal

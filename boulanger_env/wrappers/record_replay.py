@@ -154,7 +154,7 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         """Reset the environment; an episode in progress is written first."""
         self._leave()
         result = self.env.reset(seed=seed, options=options)
-        self._forget(self._base.game)
+        self._forget(internal.start_of(self._base))
         return result
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:

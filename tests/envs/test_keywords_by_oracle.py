@@ -14,13 +14,16 @@ from support.batch_and_singles import MODES, Player, Singles, compare
 from support.env_and_oracle import game_of, masks_agree, same_position
 from support.random_games import peer_games, random_code, random_endgame, random_start
 
-from boulanger_env import BoulangerEnv, BoulangerVectorEnv
+from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game, IllegalMoveError
 from boulanger_env.envs import CARD_ACTION_TABLE
 
 # Sums of these are exact.
 WORTH = {"foundation": 10.0, "from_cell": 5.0, "step": -0.25, "illegal": -2.0, "win": 100.0, "stuck": -50.0}
 SOLVED = [game["code"] for game in sorted(peer_games(), key=lambda game: len(game["moves"]))[:5]]
-KEYWORDS = [{"actions": actions, "allow_undo": undo} for actions in NAMINGS for undo in (False, True)]
+KEYWORDS = [
+    {"actions": actions, "auto_foundation": auto, "allow_undo": undo}
+    for actions, auto, undo in product(NAMINGS, (False, True), (False, True))
+]
 
 
 def test_card_action_table() -> None:
@@ -127,3 +130,52 @@ def test_batches_play_like_singles(keywords: dict[str, Any], mode: Any) -> None:
     assert outcomes >= {"truncated", "stuck"}
     if keywords["actions"] != "taps":
         assert "won" in outcomes
+
+
+def almost_won() -> Game:
+    """All but two kings are home."""
+    return Game.from_columns([[13], [26], [], [], [], [], [], []], [], [12, 12, 13, 13], 4)
+
+
+@pytest.mark.parametrize("actions", NAMINGS)
+def test_a_start_that_plays_itself_is_refused(actions: str) -> None:
+    env = BoulangerEnv(auto_foundation=True, actions=actions)
+    _, info = env.reset(seed=1)
+    for options in ({"game": almost_won()}, {"board": str(almost_won())}):
+        with pytest.raises(BoulangerError, match="won by foundation moves that play themselves"):
+            env.reset(options=options)
+    assert env.game.code == info["code"]
+    assert BoulangerEnv(actions=actions).reset(options={"game": almost_won()})[1]["outcome"] == ""
+
+
+def test_undo_of_nothing_of_ones_own_is_refused_in_words() -> None:
+    code = next(
+        f"MS-C4-{n}"
+        for n in range(1, 100)
+        if any(c[-1] % 13 == 1 for c in Game.from_code(f"MS-C4-{n}").columns)
+    )
+    env = BoulangerEnv(allow_undo=True, auto_foundation=True, illegal_action="raise")
+    _, info = env.reset(options={"code": code})
+    assert info["score"] == 10 * info["moves"] > 0
+    with pytest.raises(IllegalMoveError, match="no move of the player's own is left to take back"):
+        env.step(780)
+
+
+def test_automatic_moves_count_as_moves_and_not_as_steps() -> None:
+    random = Random(3)
+    env = BoulangerEnv(auto_foundation=True, actions="cards", max_episode_steps=12, reward={"step": 1.0})
+    for seed in range(30):
+        _, info = env.reset(seed=seed)
+        at_reset, total = info["moves"], 0.0
+        assert info["score"] == 10 * at_reset
+        for step in range(1, 13):
+            _, reward, terminated, truncated, info = env.step(
+                random.choice(np.flatnonzero(info["action_mask"]))
+            )
+            total += reward
+            if terminated:
+                break
+            assert truncated is (step == 12)
+        # Every action pays its step, and the score counts every card home.
+        assert total == info["score"] + step
+        assert info["moves"] == env.game.cards_home + step

@@ -139,7 +139,7 @@ def assert_is(
         {"illegal_action": "terminate", "allow_undo": True},
         {"deals": MIXED, "prune": True, "reward": {"stuck": -5}},
         {"actions": "cards", "prune": True},
-        {"actions": "taps", "allow_undo": True},
+        {"actions": "taps", "allow_undo": True, "auto_foundation": True},
     ],
     ids=["plain", "terminate", "list", "cards", "taps"],
 )

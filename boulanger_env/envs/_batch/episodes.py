@@ -15,7 +15,7 @@ from boulanger_env.game.kernels import cards_home, deal
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 
-from .stepping import Rules, step_game
+from .stepping import Rules, settle, step_game
 
 _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
 
@@ -73,6 +73,7 @@ def _play_all(
     for g in range(decks.shape[0]):
         state.counters[:] = 0
         deal(state.board, decks[g], cells[g])
+        settle(state, rules)
         outcome, steps, illegal = O_RUNNING, 0, 0
         for i in range(starts[g], starts[g + 1]):
             if outcome != O_RUNNING:

@@ -23,7 +23,17 @@ from boulanger_env.game.state import (
 )
 
 from .sharing import S_DONE, S_ENDED, atomic_add, claim
-from .stepping import CODE_LENGTH, INFO_OUTCOMES, Decks, Rules, is_legal, new_game, step_game, write_mask
+from .stepping import (
+    CODE_LENGTH,
+    INFO_OUTCOMES,
+    Decks,
+    Rules,
+    is_legal,
+    new_game,
+    settle,
+    step_game,
+    write_mask,
+)
 
 # Columns of Games.episodes.
 E_POSITION, E_STEPS, E_OUTCOME = range(3)
@@ -56,7 +66,8 @@ class Games(NamedTuple):
     streams: Array
     """uint64 ``(n,)``, the deal streams."""
     returns: Array
-    """float64 ``(n,)``, the rewards of this episode."""
+    """float64 ``(n,)``, the rewards of this episode; before its first action, what that action will be paid for moves
+    that played themselves."""
     codes: Array
     """uint32 ``(n, CODE_LENGTH)``, the letters of the codes."""
 
@@ -189,6 +200,9 @@ def step_batch(
             if not deals_next:
                 state = State(games.boards[i], counter, games.history[i])
                 reward, illegal, outcome = step_game(state, i64(actions[i]), rules, mask[i])
+                if episode[E_STEPS] == 0:
+                    reward += returns[i]
+                    returns[i] = 0.0
                 episode[E_STEPS] += 1
                 returns[i] += reward
                 if outcome == O_RUNNING and episode[E_STEPS] >= rules.most_steps:
@@ -219,8 +233,8 @@ def step_batch(
             elif ended:
                 episode[E_OUTCOME] = outcome
             if deals_next:
-                start_game(i, games, decks, crew.scratch[thread])
-                write_mask(games.boards[i], counter, rules, mask[i])
+                start_game(i, games, rules, decks, crew.scratch[thread])
+                write_mask(State(games.boards[i], counter, games.history[i]), rules, mask[i])
             over = outcome != O_RUNNING
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
@@ -236,7 +250,7 @@ def step_batch(
 
 
 @inlined_kernel
-def start_game(i: int, games: Games, decks: Decks, scratch: Array) -> None:
+def start_game(i: int, games: Games, rules: Rules, decks: Decks, scratch: Array) -> None:
     """Deal sub-environment ``i`` its next game."""
     episode = games.episodes[i]
     state = State(games.boards[i], games.counters[i], games.history[i])
@@ -245,15 +259,22 @@ def start_game(i: int, games: Games, decks: Decks, scratch: Array) -> None:
     episode[E_POSITION] += games.boards.shape[0]
     episode[E_STEPS] = 0
     episode[E_OUTCOME] = O_RUNNING
-    games.returns[i] = 0.0
+    games.returns[i] = settle(state, rules)
 
 
 @kernel
-def start_games(chosen: Array, games: Games, decks: Decks, scratch: Array) -> None:
+def start_games(chosen: Array, games: Games, rules: Rules, decks: Decks, scratch: Array) -> None:
     """Deal the next game of every sub-environment that ``chosen``, bool ``(n,)``, marks."""
     for i in range(chosen.shape[0]):
         if chosen[i]:
-            start_game(i, games, decks, scratch)
+            start_game(i, games, rules, decks, scratch)
+
+
+@kernel
+def settle_game(i: int, games: Games, rules: Rules) -> None:
+    """Begin the episode of a game that was given: what plays itself is played."""
+    state = State(games.boards[i], games.counters[i], games.history[i])
+    games.returns[i] = settle(state, rules)
 
 
 @kernel
@@ -262,7 +283,8 @@ def write_masks(games: Games, rules: Rules, mask: Array) -> None:
     for i in range(games.boards.shape[0]):
         outcome = games.episodes[i, E_OUTCOME]
         if outcome in (O_RUNNING, O_TRUNCATED):
-            write_mask(games.boards[i], games.counters[i], rules, mask[i])
+            state = State(games.boards[i], games.counters[i], games.history[i])
+            write_mask(state, rules, mask[i])
         else:
             mask[i, :] = 1
 

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.envs.action_maps import as_place, legal_actions
-from boulanger_env.envs.rewards import R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
+from boulanger_env.envs.rewards import R_AUTOMATIC, R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
+from boulanger_env.game.automatic import send_home, undo_span
+from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.codes import deal_random, draw_random
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, pop, push, why_illegal
 from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
-from boulanger_env.game.state import UNDO_LENGTH, Array, Board, Counters, State
+from boulanger_env.game.state import UNDO_LENGTH, Array, State
 from boulanger_env.game.streams import uniform_below
 
 # As reported in infos: only ``truncated`` reports a truncation, which may come from a TimeLimit around the environment.
@@ -41,6 +43,8 @@ class Rules(NamedTuple):
     """How actions are numbered: see ``action_maps``."""
     n_actions: int
     """The actions of that numbering without undo, which comes after them."""
+    auto_foundation: int
+    """Whether foundation moves play themselves."""
     most_steps: int
     """The step that truncates an episode."""
 
@@ -80,32 +84,24 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
     """
     board, counters, history = state
     rewards = rules.rewards
-    illegal = False
-    moved = False
-    reward = 0.0
-    if action == rules.n_actions:
-        undone = pop(board, counters, history)
-        if undone < 0:
-            illegal = True
-        else:
-            event = i64(EVENT[undone])
-            reward = rewards[R_STEP] - (rewards[event] - rewards[R_NONE])
-    else:
-        place = as_place(board, action, rules.actions)
-        if place >= 0 and why_illegal(board, place) == LEGAL:
-            reward = rewards[push(board, counters, history, place)]
-            moved = True
-        else:
-            illegal = True
-
+    illegal = not is_legal(state, action, rules)
     outcome = O_RUNNING
     if illegal:
         reward = rewards[R_ILLEGAL]
         if rules.illegal_action == TERMINATE:
             outcome = O_ILLEGAL
-    legal = write_mask(board, counters, rules, mask)
-    if moved and legal == 0:
-        if cards_home(board) == 52:
+    elif action == rules.n_actions:
+        reward = rewards[R_STEP]
+        for _ in range(undo_span(counters, history) if rules.auto_foundation else 1):
+            event = i64(EVENT[pop(board, counters, history)])
+            reward -= rewards[event] - rewards[R_NONE]
+    else:
+        reward = rewards[push(board, counters, history, as_place(board, action, rules.actions))]
+    if not illegal and rules.auto_foundation:
+        reward += send_home(state) * rewards[R_AUTOMATIC]
+    legal = write_mask(state, rules, mask)
+    if legal == 0 and not illegal:
+        if cards_home(board) == N_CARDS:
             outcome = O_WON
             reward += rewards[R_WIN]
         else:
@@ -120,18 +116,32 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
 def is_legal(state: State, action: int, rules: Rules) -> bool:
     """Whether an action may be played; a move that ``prune`` leaves out of the mask may."""
     if action == rules.n_actions:
-        return bool(state.counters[UNDO_LENGTH] > 0)
+        return can_undo(state, rules)
     place = as_place(state.board, action, rules.actions)
     return bool(place >= 0 and why_illegal(state.board, place) == LEGAL)
 
 
 @inlined_kernel
-def write_mask(board: Board, counters: Counters, rules: Rules, mask: Array) -> int:
-    """Write a position's mask, including undo; return the number of legal moves, not counting undo."""
-    legal = legal_actions(board, mask, rules.prune, rules.actions)
+def can_undo(state: State, rules: Rules) -> bool:
+    """Whether undo reaches a move of the player's own."""
+    if rules.auto_foundation:
+        return undo_span(state.counters, state.history) > 0
+    return bool(state.counters[UNDO_LENGTH] > 0)
+
+
+@inlined_kernel
+def write_mask(state: State, rules: Rules, mask: Array) -> int:
+    """Write a position's mask, including undo; return the number of legal actions, not counting undo."""
+    legal = legal_actions(state.board, mask, rules.prune, rules.actions)
     if rules.allow_undo:
-        mask[rules.n_actions] = counters[UNDO_LENGTH] > 0
+        mask[rules.n_actions] = can_undo(state, rules)
     return legal
+
+
+@inlined_kernel
+def settle(state: State, rules: Rules) -> float:
+    """Play what plays itself before the first action of an episode; return the reward that belongs to that action."""
+    return send_home(state) * rules.rewards[R_AUTOMATIC] if rules.auto_foundation else 0.0
 
 
 @inlined_kernel
