@@ -46,7 +46,7 @@ def kernel_cache() -> Path:
 # Numba reads the variable when it is imported. Set in the environment, it reaches the processes that tests start.
 assert "numba" not in sys.modules, "NUMBA_CACHE_DIR must be set before numba is imported"
 os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
-# No test opens a window on anybody's screen.
+# No test opens a window on the screen.
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 
@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too (minutes)")
 
 
-# A first call compiles, and other work on the machine is no failure of a test: no deadlines. The plain run tries the
+# A first call compiles, and a busy machine must not fail a test: no deadlines. The plain run tries the
 # same examples every time; --slow tries many new ones.
 settings.register_profile(
     "plain", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -65,8 +65,8 @@ settings.register_profile("slow", settings.get_profile("plain"), derandomize=Fal
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("slow" if config.getoption("--slow") else "plain")
     config.addinivalue_line("markers", "slow: takes minutes; run with --slow")
-    # A warning fails the test; what other packages deprecate among themselves is theirs. What pyproject.toml says
-    # comes after this and wins.
+    # A warning fails the test; deprecations between other packages do not concern us. pyproject.toml comes
+    # after this and takes precedence.
     filters = config.getini("filterwarnings")
     filters[:0] = [
         "error",
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
-    """One thread for PyTorch: nets as small as those of the tests only lose by more."""
+    """One thread for PyTorch: networks as small as those in the tests only get slower with more."""
     import torch
 
     before = torch.get_num_threads()

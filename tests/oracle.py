@@ -1,4 +1,4 @@
-"""A second reading of the rules, as plain as it can be written, for the tests to compare with.
+"""A second implementation of the rules, as plain as possible, for the tests to compare with.
 
 It shares no code with the package: lists of card ids, a copy of everything before each move for undo, and legal
 moves found by trying every source, size and destination. Nothing here is clever, so that it can be checked

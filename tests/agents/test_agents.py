@@ -28,7 +28,7 @@ from boulanger_env.solver import solve
 NAMES = tuple(AGENTS)
 EASY = "BK1-C4-AAAAA24"
 GOES_BACK = "MS-C4-342"
-"""Greedy comes to a position there from which all moves go back."""
+"""Here greedy reaches a position from which every move goes back to an earlier one."""
 
 # The first deals that can be won with 4 cells.
 SOLVABLE = tuple(f"MS-C4-{number}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 18))
@@ -128,7 +128,7 @@ class TestEveryAgent:
             assert actions.dtype == np.int64
             for i in np.flatnonzero(~over):
                 batch[i].append(int(actions[i]))
-            if over.any():  # what has ended plays something, far from the others
+            if over.any():  # a game that has ended gets any action and does not affect the others
                 envs.reset(options={"codes": [EASY] * n, "reset_mask": over})
                 actions[over] = 728
             observation, _, terminated, truncated, info = envs.step(actions)
@@ -219,7 +219,7 @@ class TestRandom:
         agent.reset(games=[7], slots=[0])
         assert moves_of(agent, EASY) != played[0]
 
-    def test_games_go_on_where_nobody_numbers_them(self) -> None:
+    def test_games_without_numbers_continue(self) -> None:
         agent = make("random", seed=2)
         assert moves_of(agent, EASY) != moves_of(agent, EASY)
 
@@ -271,7 +271,7 @@ def test_undo_is_left_to_others(name: str) -> None:
 class TestGreedy:
     @staticmethod
     def height_of_cards(oracle: Oracle) -> list[int]:
-        """For each card how far it has risen: 0 on another card, 1 in a cell, 2 first of its column, 3 on its parent,
+        """How far each card has risen: 0 on another card, 1 in a cell, 2 first of its column, 3 on its parent,
         4 home."""
         risen = [4] * 53
         for card in oracle.cells:

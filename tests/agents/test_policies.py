@@ -1,4 +1,4 @@
-"""Policies at the door: names, files beside agents of their names, what identifies a callable, settings of models."""
+"""Policies as given: names, files named like agents, what identifies a callable, the settings of models."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestNames:
         with pytest.raises(BoulangerError, match=r"random\.jsonl is a run with other settings"):
             bench(["greedy", "random"], "c4-test-100", limit=2, output=tmp_path)
         assert not (tmp_path / "greedy.jsonl").exists()
-        # A kill can leave nothing of the first line: that is no other run.
+        # A kill can leave nothing of the first line: that is not another run.
         (tmp_path / "greedy.jsonl").touch()
         assert bench(["greedy"], "c4-test-100", limit=2, output=tmp_path)[0].n_deals == 2
 
@@ -123,7 +123,7 @@ class Nameless:
 
 
 class TestIdentity:
-    def test_two_callables_do_not_go_on_with_each_others_run(self, tmp_path: Path) -> None:
+    def test_two_callables_do_not_resume_each_others_run(self, tmp_path: Path) -> None:
         file = tmp_path / "r.jsonl"
         evaluate(first, DEALS, name="mine", file=file)
         with pytest.raises(BoulangerError, match="run with other settings"):
@@ -261,7 +261,7 @@ class TestModels:
         assert max(row.steps for row in results.games) <= 30
         plain = evaluate(model, DEALS, sample=True, **settings)
         assert plain.games == results.games
-        # What was given comes first, and other libraries keep what the model carries.
+        # Given settings take precedence, and other libraries keep what the model carries.
         assert evaluate(tmp_path / "m.zip", DEALS[:1], max_episode_steps=5).games[0].steps <= 5
         assert evaluate(tmp_path / "m.zip", DEALS[:2], sample=False).details["sample"] is False
         again = MaskablePPO.load(tmp_path / "m.zip", device="cpu")
@@ -373,7 +373,7 @@ class TestModels:
         save_model(model, tmp_path / "m.zip", sample=False, wrappers=[])
         assert as_policy(tmp_path / "m.zip").settings["observation"] == "features"
 
-    def test_two_models_in_memory_do_not_go_on_with_each_others_run(self, tmp_path: Path) -> None:
+    def test_two_models_in_memory_do_not_resume_each_others_run(self, tmp_path: Path) -> None:
         models = [self.model(BoulangerEnv(observation="cards")) for _ in range(2)]
         models[1].policy.load_state_dict(
             {name: weights + 0.1 for name, weights in models[1].policy.state_dict().items()}
@@ -441,7 +441,7 @@ class TestModels:
             file = tmp_path / "hostile.zip"
             file.write_bytes(content)
             started = time.perf_counter()
-            # On Ray a model travels by its content: its errors name the file that it came from.
+            # On Ray a model is sent by its content; errors still name the file it came from.
             for load_it in (as_policy, lambda path: AgentSpec.parse(path).packed().make()):
                 with pytest.raises(BoulangerError) as error:
                     load_it(str(file))

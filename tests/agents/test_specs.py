@@ -1,4 +1,4 @@
-"""Specs: how what plays is named, which name wins, what travels, and what is loaded when."""
+"""Specs: how agents are named, which name takes precedence, what is sent along, and what is loaded when."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_parsing(text: Any, kind: str, target: str, options: dict[str, Any], nam
     spec = AgentSpec.parse(text)
     assert (spec.kind, spec.target, dict(spec.options), spec.name) == (kind, target, options, name)
     assert (spec.sample, spec.content) == (None, None)
-    # It travels, and is a key.
+    # It can be pickled, and used as a key.
     assert pickle.loads(pickle.dumps(spec)) == spec
     assert {spec: 1}[AgentSpec.parse(text)] == 1
 
@@ -142,7 +142,7 @@ def test_a_bare_name_leads_to_the_file(name: str, tmp_path: Path, monkeypatch: p
 def test_sampling_is_for_models() -> None:
     with pytest.raises(BoulangerError, match="sample is for trained models"):
         as_policy("greedy", sample=True)
-    # The option of the command speaks to the models among its agents.
+    # The command's option applies to the models among its agents.
     assert bench(["greedy"], "c4-test-100", limit=1, sample=True)[0].policy == "greedy"
 
 

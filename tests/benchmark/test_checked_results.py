@@ -1,4 +1,4 @@
-"""Results that cannot be are refused when they are read: by the rules, by the labels, by playing the games again."""
+"""Impossible results are rejected when they are read: by the rules, by the labels, by replaying the games."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rewritten(path: Path, change: Change) -> Path:
 
 
 def refused(path: Path, change: Change) -> str:
-    """What is said of a results file after a change."""
+    """The error for a results file after a change."""
     Results.load(path)
     with pytest.raises(BoulangerError) as error:
         Results.load(rewritten(path, change))
@@ -89,7 +89,7 @@ class TestByTheLabels:
         evaluate("greedy", "c4-easy", file=easy)
         said = refused(easy, lambda lines: lines[0]["deals"].update(name=name))
         assert f"not the deals of the built-in set {name}" in said
-        # Said before anything is played, too.
+        # Also reported before anything is played.
         with pytest.raises(BoulangerError, match=f"not the deals of the built-in set {name}"):
             evaluate("greedy", DealSet(name, load("c4-easy").codes))
 
@@ -167,7 +167,7 @@ class TestByTheRules:
     @pytest.mark.parametrize("illegal_action", ["penalize", "terminate"])
     @pytest.mark.parametrize("allow_undo", [False, True])
     def test_what_is_played_can_be(self, illegal_action: str, allow_undo: bool, tmp_path: Path) -> None:
-        """Any policy's games pass: it plays whatever comes, undo and what is illegal too."""
+        """The games of any policy pass: this one plays anything, undo and illegal actions included."""
         chance = random.Random(3)
 
         def anything(observation: Any, mask: Any, info: Any) -> int:
@@ -284,7 +284,7 @@ def test_compare_shows_nothing_of_a_file_that_cannot_be(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_hostile_files(seed: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Whatever is done to a file, it is read or refused with an error of the package, at once."""
+    """However a file is changed, it is read, or rejected at once with an error of the package."""
     chance = random.Random(seed)
     path = tmp_path / "base.jsonl"
     evaluate("greedy", "c4-test-100", file=path, moves=True, seed=[0, 1])

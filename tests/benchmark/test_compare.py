@@ -1,4 +1,4 @@
-"""Statistics against other definitions of them; comparisons and grades against hand-made runs; what a report holds."""
+"""Statistics against other definitions of them, comparisons and grades of hand-made runs, the content of a report."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TestStatistics:
             assert mcnemar(better, worse) == pytest.approx(as_uneven / len(tosses))
 
     def test_holm_by_its_own_words(self) -> None:
-        # From the smallest on, reject while p <= alpha / (how many are left): the corrected p is the smallest alpha.
+        # From the smallest on, reject while p <= alpha / (number left): the corrected p is the smallest such alpha.
         p = [0.04, 0.001, 0.2, 0.011, 0.02]
         for i, corrected in enumerate(holm(p)):
             for alpha, rejected in ((corrected + 1e-9, True), (corrected - 1e-9, False)):
@@ -102,7 +102,7 @@ class TestStatistics:
         assert bootstrap([7], mean_of) == (7, None, None)
         assert bootstrap([0, 0, 0], mean_of) == (0, 0, 0)
 
-    def test_a_deal_played_twice_is_no_second_deal(self) -> None:
+    def test_a_deal_played_twice_counts_once(self) -> None:
         values = np.random.default_rng(1).random(50)
         twice = bootstrap(np.stack([values, values], axis=1), mean_of)
         assert twice == pytest.approx(bootstrap(values, mean_of))
@@ -223,7 +223,7 @@ class Links(HTMLParser):
 
 
 class TestNames:
-    """Runs of one name are told apart, and what comes from a file is shown as text."""
+    """Runs of the same name are distinguished, and names from files are shown as text."""
 
     def test_what_differs_is_said(self) -> None:
         a = made("a", np.arange(N) < 30)
@@ -317,7 +317,7 @@ class TestReport:
             assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes(), file.name
 
     def test_hostile_names(self, tmp_path: Path) -> None:
-        """The names that broke it: markup of matplotlib, HTML, Markdown, rich, and what a terminal obeys."""
+        """Names that used to break it: markup of matplotlib, HTML, Markdown and rich, and terminal control codes."""
         names = ["_mine", r"$\frac$", HOSTILE, "# a\n* b", "`x` [a](javascript:alert(1))"]
         runs = [made(name, np.arange(N) < 5 * i, labels=TestLabels.LABELS) for i, name in enumerate(names)]
         markdown, html = write_report(runs, tmp_path)
@@ -329,7 +329,7 @@ class TestReport:
         assert "<" not in text
         assert "](javascript" not in text
         assert all(line.isprintable() for line in (text + html.read_text()).splitlines())
-        # Each name is a text of the legend, that with the underscore too.
+        # Each name is in the legend, even the one with an underscore.
         svg = (tmp_path / "cards-home.svg").read_text()
         assert svg.count("<!-- ") - len(re.findall("<!-- [0-9]", svg)) >= len(names)
         assert "<!-- _mine -->" in svg
@@ -386,7 +386,7 @@ class TestReport:
         monkeypatch.setenv("COLUMNS", "80")
         print_tables([rich_table(runs), as_rich(comparison_table(compare(runs), narrow=True), PAIRED, 2)])
         out = capsys.readouterr().out
-        # Nothing is broken into lines: each row is one, and so is each caption.
+        # Nothing is wrapped: each row and each caption is one line.
         assert "  " + caption(runs) + "\n" in re.sub(" +\n", "\n", out)
         assert "  " + PAIRED + "\n" in re.sub(" +\n", "\n", out)
         assert len(re.findall(r"\[-?[0-9.]+, -?[0-9.]+\].*\[-?[0-9.]+, -?[0-9.]+\]", out)) == 3

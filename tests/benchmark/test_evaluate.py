@@ -1,4 +1,4 @@
-"""Benchmarks: every deal played once, results that depend on nothing else, files that come back equal, the command."""
+"""Benchmarks: every deal played once, results that depend on nothing else, file round trips, the command."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TestPlay:
         first, again, other = (evaluate("random", DEALS, seed=seed) for seed in (1, 1, 2))
         assert first == again
         assert first.games != other.games
-        # A game's chance is that of its place: a longer set begins with the same games.
+        # A game's random numbers depend on its place: a longer set begins with the same games.
         assert evaluate("random", DEALS[:5], seed=1).games == first.games[:5]
 
     def test_several_seeds_are_several_rounds(self) -> None:
@@ -320,7 +320,7 @@ class TestFiles:
             Results.load(path)
 
     @pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, "\0"])
-    def test_what_is_no_results_file_is_refused(self, tmp_path: Path, text: str) -> None:
+    def test_what_is_not_a_results_file_is_rejected(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "r.jsonl").write_text(text)
         with pytest.raises(BoulangerError, match=r"r\.jsonl is not a file of benchmark results"):
             Results.load(tmp_path / "r.jsonl")
@@ -392,7 +392,7 @@ class TestCommand:
         assert [Results.load(folder / f"{name}.jsonl") for name in ("random", "mine")] == results
         assert results[0] == evaluate("random", load("c4-validation-100")[:12], seed=3)
         assert (folder / "report.html").is_file()
-        # Again: nothing is played, and the same is told.
+        # Again: nothing is played, and the same is reported.
         before = (folder / "mine.jsonl").read_bytes()
         assert (
             bench(["random", "mine=greedy"], "c4-validation-100", limit=12, seeds=[3], output=folder)
@@ -505,7 +505,7 @@ class TestModels:
         ):
             as_policy(tmp_path / "m.zip")
 
-    def test_what_is_no_model_of_this_environment(self, tmp_path: Path) -> None:
+    def test_what_is_not_a_model_of_this_environment(self, tmp_path: Path) -> None:
         import gymnasium as gym
 
         (tmp_path / "m.zip").write_bytes(b"not a zip")

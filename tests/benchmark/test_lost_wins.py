@@ -1,4 +1,4 @@
-"""Losses of a run: each game's choices counted by hand, and what they come to together."""
+"""Losses of a run: each game's choices counted by hand, and their sums."""
 
 from __future__ import annotations
 

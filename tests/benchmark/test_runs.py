@@ -1,4 +1,4 @@
-"""Runs that are stopped and started again: nothing is lost, nothing is played twice, nothing comes out otherwise."""
+"""Runs that are stopped and resumed: nothing is lost, nothing is played twice, nothing comes out differently."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_comes_out_the_same(
     told: list[int] = []
     result = evaluate(policy, DEALS, seed=[3, 9], file=file, progress=lambda done, _: told.append(done))
     assert result == whole == Results.load(file)
-    # What was there is told first; then every game that was missing, once.
+    # The games already there are reported first, then each missing one, once.
     assert told == list(range(stops[-1], 61))
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
 
@@ -91,7 +91,7 @@ def test_a_line_cut_at_any_place_is_played_again(tmp_path: Path) -> None:
         ({"actions": "AAAA"}, "actions"),
     ],
 )
-def test_a_run_does_not_go_on_with_games_that_cannot_be(
+def test_a_run_with_impossible_games_does_not_resume(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     file, deals = tmp_path / "r.jsonl", load("c4-test")[:5]

@@ -1,4 +1,4 @@
-"""The ``boulanger`` command as a whole: what it says of itself, and what all commands share."""
+"""The ``boulanger`` command as a whole: its help, and what all commands share."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_usage_errors_are_one_line(
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["deal", "MS-C4-1"], 0), (["deal", "MS-C4-0"], 1), (["--help"], 0)]
 )
-def test_the_command_tells_how_it_ended(
+def test_the_command_reports_how_it_ended(
     arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from boulanger_env.cli import main

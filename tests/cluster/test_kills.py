@@ -136,7 +136,7 @@ def test_train(tmp_path: Path, kills: int) -> None:
     left: Counter[str] = Counter()
 
     def check() -> None:
-        """What is there is whole, and the last file is there only if all others are."""
+        """Every file is whole, and the last one exists only if all others do."""
         names = (
             {path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*")}
             if folder.exists()

@@ -1,4 +1,4 @@
-"""Labels of many deals: the verdicts, samples that can be cut anywhere, shards that a stopped run goes on with."""
+"""Labels of many deals: the verdicts, samples that can be split anywhere, shards from which a stopped run resumes."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class TestShards:
             "int64",
         ]
 
-    def test_a_stopped_run_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_stopped_run_resumes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = label(as_sample("MS-C4-1", 40), shard=10)
         worked: list[int] = []
         verdicts = labels.verdicts
@@ -144,7 +144,7 @@ class TestShards:
         with pytest.raises(KeyboardInterrupt):
             label(as_sample("MS-C4-1", 40), folder=tmp_path, shard=10)
         assert len(self.rows(tmp_path)) == 20
-        # What a kill in the middle of writing leaves is no shard.
+        # What a kill in the middle of writing leaves is not a shard.
         (tmp_path / ".0a1b2c3d.000000000020.parquet").write_bytes(b"PAR1")
 
         def the_rest(sample: Any, places: range, limit: int | None) -> Any:
@@ -262,7 +262,7 @@ class TestShards:
             (folder / "run.json").write_bytes(manifest[:cut])
             label(as_sample("MS-C4-1", 4), folder=folder)
             assert (folder / "run.json").read_bytes() == manifest
-        # The order of its keys says nothing.
+        # The order of its keys does not matter.
         (folder / "run.json").write_text(json.dumps(dict(reversed(content.items()))))
         label(as_sample("MS-C4-1", 4), folder=folder)
         for other in ("", "[]", "{", '{"version": NaN}', "\x00"):

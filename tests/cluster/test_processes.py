@@ -1,4 +1,4 @@
-"""Work in other processes: all of it done once, and nobody left when whoever asked for it stops or is stopped."""
+"""Work in other processes: all of it done once, and no process left when the caller stops or is stopped."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_error_is_the_one_that_was_raised_and_says_where() -> None:
     assert "in refuse" in str(caught.value.__cause__)
     with pytest.raises(RuntimeError, match="OddError: 4 and 5"):
         list(run_jobs(refuse, [(4,)], 1))
-    # In the order of the jobs: what comes before it is there.
+    # In the order of the jobs: earlier results are there.
     numbers = run_jobs(refuse, [(n,) for n in range(9)], 2, in_order=True)
     assert [next(numbers) for _ in range(3)] == [(0, 0), (1, 1), (2, 2)]
     with pytest.raises(BoulangerError, match="3 is refused"):
@@ -81,7 +81,7 @@ def test_a_job_whose_process_dies_is_begun_again(tmp_path: Path) -> None:
     assert caught.value.number == 2
 
 
-def test_whoever_stops_early_does_not_wait() -> None:
+def test_a_caller_that_stops_early_does_not_wait() -> None:
     jobs = run_jobs(sleep, [(0,), (600,), (600,)], 2)
     assert next(jobs) == (0, None)
     started = time.monotonic()

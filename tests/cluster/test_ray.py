@@ -99,7 +99,7 @@ class TestAddress:
         with socket.socket() as server, socket.socket() as other, socket.socket() as another:
             server.bind(("127.0.0.1", 0))
             port = server.getsockname()[1]
-            if listens:  # but accepts nobody: one waits, and for more there is no room
+            if listens:  # but accepts no connection: one waits, and there is no room for more
                 server.listen(0)
                 for full in (other, another):
                     full.setblocking(False)

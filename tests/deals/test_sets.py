@@ -1,4 +1,4 @@
-"""Deal sets: what they hold, the text files they are read from and saved to, and the built-in ranges."""
+"""Deal sets: their content, their text files, and the built-in ranges."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         builtin.read.__wrapped__("c4-easy")
 
 
-# Labels of one's own
+# Your own labels
 
 
 def test_labels_go_with_slices_and_files(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_file_without_codes(tmp_path: Path) -> None:
         deals.load(path)
 
 
-def test_file_that_is_no_text(tmp_path: Path) -> None:
+def test_file_that_is_not_text(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     path.write_bytes(b"PK\x03\x04\xff\xfe\x00")
     with pytest.raises(BoulangerError, match="not a text file"):
@@ -413,6 +413,6 @@ def test_codes_in_an_array() -> None:
 
 
 @pytest.mark.parametrize("deals", [{"code": "MS-C4-1"}, {"MS-C4-1", "MS-C4-2"}, 7])
-def test_what_has_no_order_is_no_set_of_deals(deals: object) -> None:
+def test_what_has_no_order_is_not_a_deal_set(deals: object) -> None:
     with pytest.raises(BoulangerError):
         as_deal_set(deals)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Bad input: each a clear error of the right kind, and nothing has changed afterwards."""
+"""Bad input: a clear error of the right kind each time, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def env_in_play() -> tuple[BoulangerEnv, BoulangerEnv]:
 
 
 def same_future(env: Any, twin: Any) -> bool:
-    """Whether both go on alike: masks, steps to the limit, the game dealt next."""
+    """Whether both continue alike: masks, steps to the limit, the next game dealt."""
     alike = env.action_masks().tolist() == twin.action_masks().tolist()
     info = {"action_mask": twin.action_masks()}
     for _ in range(25):
@@ -168,7 +168,7 @@ def test_bk1_numbers_out_of_range(number: Any) -> None:
 
 
 @pytest.mark.parametrize("code", [" bk1-c4-aaaaa24\n", "BK1-C4-AAAAA24", "\tBk1-C4-aAaAa24  "])
-def test_case_and_spaces_are_no_fault(code: str) -> None:
+def test_case_and_spaces_are_accepted(code: str) -> None:
     assert BoulangerEnv().reset(options={"code": code})[1]["code"] == "BK1-C4-AAAAA24"
 
 
@@ -203,7 +203,7 @@ def test_boards(name: str) -> None:
     ids=["CRLF", "CRLF at the end", "trailing blanks", "blank lines", "lower case", "10", "no colons", "no spaces",
          "columns only"],
 )  # fmt: skip
-def test_other_ways_to_write_a_board_are_no_fault(change: Callable[[str], str]) -> None:
+def test_other_ways_to_write_a_board_are_accepted(change: Callable[[str], str]) -> None:
     assert Game.from_text(change(GOOD_BOARD)) == Game.from_code("MS-C4-617")
 
 
@@ -285,7 +285,7 @@ def test_reset_options(name: str) -> None:
     assert same_future(env, twin)
 
 
-def test_a_stuck_game_is_no_start() -> None:
+def test_a_stuck_game_cannot_be_a_start() -> None:
     random_play = BoulangerEnv(n_cells=1)
     _, info = random_play.reset(seed=1)
     over = False
@@ -366,10 +366,10 @@ BAD_KEYWORDS: list[tuple[str, Any, str]] = [
 def test_keywords(keyword: str, value: Any, words: str) -> None:
     with pytest.raises(BoulangerError, match=words) as error:
         BoulangerEnv(**{keyword: value})
-    # Deals and numbers of cells are given to commands too, which know no keyword.
+    # Commands take deals and numbers of cells too, but not as keywords.
     assert keyword in str(error.value) or keyword in ("deals", "n_cells")
     assert "\n" not in str(error.value)
-    # The batch refuses it in the same words, and when it is made.
+    # The batch rejects it in the same words, when it is created.
     with pytest.raises(BoulangerError) as same:
         BoulangerVectorEnv(2, **{keyword: value})
     assert str(same.value) == str(error.value)
@@ -426,12 +426,12 @@ def test_numbers_of_cells_are_whole(n_cells: object) -> None:
 
 
 @pytest.mark.parametrize("keyword", ["observation", "illegal_action", "deal_order", "render_mode", "prune"])
-def test_arrays_are_no_keywords(keyword: str) -> None:
+def test_arrays_are_not_keywords(keyword: str) -> None:
     with pytest.raises(BoulangerError, match=keyword):
         BoulangerEnv(**{keyword: np.array(["cards", "features"])})
 
 
-def test_true_is_no_action() -> None:
+def test_true_is_not_an_action() -> None:
     env = BoulangerEnv()
     env.reset(seed=0)
     for action in (True, np.True_):

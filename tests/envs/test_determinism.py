@@ -27,12 +27,12 @@ RESERVED = ("TST", "VAL")
 
 
 def first_draw(seed: int) -> int:
-    """The first 64-bit number of the generator that Gymnasium makes of a seed."""
+    """The first 64-bit number of the generator that Gymnasium creates from a seed."""
     return int(np.random.PCG64(np.random.SeedSequence(seed)).random_raw())
 
 
 def random_codes(seed: int, n_cells: int, count: int) -> tuple[list[str], int]:
-    """The codes of the first random games of a seed, and how many reserved ones were passed over."""
+    """The codes of the first random games of a seed, and how many reserved ones were skipped."""
     stream, codes, skipped = SplitMix64(first_draw(seed)), [], 0
     while len(codes) < count:
         code = code_of("BK1", n_cells, stream.below(2**35))
@@ -86,7 +86,7 @@ def test_a_given_game_takes_nothing_from_the_stream() -> None:
     assert env.reset(seed=3)[1]["code"] == expected[0]
     env.reset(options={"code": "MS-C4-1"})
     assert env.reset()[1]["code"] == expected[1]
-    # A seed counts even where a game is given.
+    # A seed counts even if a game is given.
     env.reset(seed=3, options={"code": "MS-C4-1"})
     assert env.reset()[1]["code"] == expected[0]
 
@@ -149,11 +149,11 @@ def test_a_seed_starts_again(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", environments())
-def test_copies_go_on_alike_and_alone(name: str) -> None:
+def test_copies_continue_alike_and_independently(name: str) -> None:
     env = environments()[name]
     play(env, 3, 40)
     copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
-    play(copies.pop(), 99, 60)  # what one does, the others do not feel
+    play(copies.pop(), 99, 60)  # what one does does not affect the others
     states = [one.reset() for one in (env, *copies)]
     assert all(exact(state) == exact(states[0]) for state in states)
     for _ in range(60):

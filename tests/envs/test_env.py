@@ -169,7 +169,7 @@ def test_same_as_the_oracle(n_cells: int, undo: bool, prune: bool) -> None:
         keys = {"action_mask", "score", "moves", "illegal_action", "code", "outcome", "is_success"}
         over, actions = False, 0
         while not over and actions < 400:
-            # Everything that is to be seen.
+            # Everything that can be seen.
             assert set(info) == keys
             assert (info["outcome"], info["is_success"]) == ("", False)
             assert as_lists(observation) == cards_of(oracle)
@@ -414,7 +414,7 @@ def test_sequential_deals_go_round() -> None:
     codes = ["MS-C4-3", "BK1-C4-AAAAA24", "MS-C4-1"]
     env = BoulangerEnv(deals=codes, deal_order="sequential")
     assert [env.reset()[1]["code"] for _ in range(7)] == [*codes, *codes, codes[0]]
-    # A given game does not take a turn; a seed starts again.
+    # A given game does not use up a turn; a seed starts over.
     env.reset(options={"code": "MS-C4-99"})
     assert env.reset()[1]["code"] == codes[1]
     assert env.reset(seed=3)[1]["code"] == codes[0]

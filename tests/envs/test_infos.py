@@ -1,4 +1,4 @@
-"""Infos have the same keys and types at every step of an episode, whoever hands them out."""
+"""Infos have the same keys and types at every step of an episode, whichever environment returns them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_single_environment(wrap: str, array_infos: bool) -> None:
         assert len(met) > 1 or "TimeLimit" in wrap
 
 
-def test_wins_are_told_on_the_last_step_alone() -> None:
+def test_wins_are_reported_on_the_last_step_alone() -> None:
     for array_infos in (False, True):
         env = BoulangerEnv(array_infos=array_infos)
         board = Game.from_text("Foundations: H-K C-K D-K S-J\nQS\nKS\n:\n:\n:\n:\n:\n:\n", 4)
@@ -121,7 +121,7 @@ def batch_of(how: str, array_infos: bool, mode: AutoresetMode) -> Any:
 @pytest.mark.parametrize("array_infos", [False, True], ids=["", "arrays"])
 @pytest.mark.parametrize(
     ("how", "mode"),
-    # Gymnasium puts the infos of "async" together as those of "sync".
+    # Gymnasium merges the infos of "async" like those of "sync".
     [*((how, mode) for how in ("native", "sync") for mode in MODES), ("async", NEXT_STEP)],
     ids=str,
 )
@@ -161,7 +161,7 @@ def test_a_batch(how: str, mode: AutoresetMode, array_infos: bool) -> None:
             ]
         if mode is DISABLED and over.any():
             _, infos = envs.reset(options={"reset_mask": over})
-            if how != "native":  # theirs tell of those alone that were reset
+            if how != "native":  # theirs cover only the games that were reset
                 infos["action_mask"] = np.stack([env.action_masks() for env in unwrapped(envs)])
     assert ends > 5
     envs.close()
@@ -171,7 +171,7 @@ def unwrapped(envs: Any) -> list[BoulangerEnv]:
     return [env.unwrapped for env in envs.envs]
 
 
-def test_a_partial_reset_tells_how_the_others_stand() -> None:
+def test_a_partial_reset_reports_the_others_state() -> None:
     batch = BoulangerVectorEnv(2, max_episode_steps=2, autoreset_mode=DISABLED, illegal_action="terminate")
     _, infos = batch.reset(seed=1)
     codes = infos["code"].tolist()

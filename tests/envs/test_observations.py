@@ -22,7 +22,7 @@ cell_counts = st.sampled_from([4, 2, 1])
 
 
 def position(seed: int, n_cells: int) -> Oracle:
-    """A position that is not over: a deal, a middle or an end of a game, some random moves on."""
+    """A position in progress: a deal, the middle or the end of a game, and some random moves."""
     random = Random(seed)
     while True:
         if random.random() < 0.5:
@@ -114,7 +114,7 @@ def test_every_bit_is_what_its_range_says(seed: int, n_cells: int) -> None:
 
 
 def test_every_bit_that_can_be_set_is_set_somewhere() -> None:
-    # Guards the comparison above: a range that no position tries would pass it unseen.
+    # Guards the comparison above: a range that no position exercises would pass unnoticed.
     seen = np.zeros(N_FEATURES, np.uint8)
     for seed in range(600):
         seen |= observe(position(seed, (4, 2, 1)[seed % 3]), "features")

@@ -24,7 +24,7 @@ from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game
 from boulanger_env.render import render_ansi, render_rgb
 
 SMALL = (480, 320)
-# moviepy and imageio-ffmpeg do not close all that they open.
+# moviepy and imageio-ffmpeg do not close everything they open.
 OTHERS_LEAKS = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )

@@ -14,7 +14,7 @@ from support.random_games import peer_games, random_code, random_move
 from boulanger_env import BoulangerEnv, BoulangerError, Reward
 from boulanger_env.envs import REWARDS as PRESETS
 
-# No two sums of a few of these are equal: a reward tells what was counted.
+# No two sums of a few of these are equal, so a reward shows what was counted.
 WEIGHTS = {
     "foundation": 1.0,
     "from_cell": 16.0,
@@ -110,7 +110,7 @@ def test_the_return_under_score_is_the_score() -> None:
 
 
 def test_farming_the_cell_pays_until_the_limit() -> None:
-    # What the documentation warns of: a card to a cell and back onto its parent, for ever.
+    # What the documentation warns about: a card to a cell and back onto its parent, forever.
     env = BoulangerEnv(max_episode_steps=10)
     env.reset(
         options={

@@ -1,4 +1,4 @@
-"""Uniform draws from masks: the compiled sampler against a naive one, and against chance itself."""
+"""Uniform draws from masks: the compiled sampler against a naive one, and for uniformity."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_streams_of_a_seed_and_of_neighbouring_seeds_have_nothing_in_common() ->
 
 
 def test_a_draw_that_would_be_one_too_many_is_drawn_again() -> None:
-    # With m just above 2**31 nearly half of the first outputs are turned down.
+    # With m just above 2**31 nearly half of the first outputs are rejected.
     m = 2**31 + 1
     again = 0
     for seed in range(40):

@@ -1,4 +1,4 @@
-"""A long run of the batch: what must hold of every position holds, and memory stays as it is."""
+"""A long run of the batch: the invariants of every position hold, and memory does not grow."""
 
 from __future__ import annotations
 

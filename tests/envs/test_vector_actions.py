@@ -1,4 +1,4 @@
-"""Actions that ``BoulangerVectorEnv`` is given: ignored ones, wrong ones, and all the types integers come in."""
+"""Actions that ``BoulangerVectorEnv`` is given: ignored ones, wrong ones, and every integer type."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_wrong_actions_change_nothing(actions: Any, words: str) -> None:
     with pytest.raises(IllegalMoveError, match=words):
         batch.step(actions)
     assert [batch.game(i) for i in range(N)] == before
-    # Undo is an action where it is allowed, and 781 is none.
+    # Undo is an action where it is allowed; 781 is not one.
     undoing = BoulangerVectorEnv(1, allow_undo=True)
     undoing.reset(seed=1)
     undoing.step([780])
@@ -83,7 +83,7 @@ def test_raising_names_the_sub_environment_and_the_rule() -> None:
         batch.step([780, 731])
 
 
-def test_actions_of_every_integer_type_and_layout_without_compiling_anew() -> None:
+def test_actions_of_every_integer_type_and_layout_without_compiling_again() -> None:
     batch = BoulangerVectorEnv(N)
     batch.reset(seed=1)
     batch.step(np.full(N, LEGAL))

@@ -1,4 +1,4 @@
-"""What a caller of ``BoulangerVectorEnv`` holds: arrays, masks, keywords, copies, threads."""
+"""What a caller of ``BoulangerVectorEnv`` can rely on: arrays, masks, keywords, copies, threads."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_copies_play_on_by_themselves(copied: Any, copy_arrays: bool) -> None:
     batch = BoulangerVectorEnv(5, **keywords)
     play(batch, 13)
     twin = copied(batch)
-    # The original goes on alone; the copy, from where it was copied, does the same.
+    # The original continues alone; the copy does the same from where it was copied.
     actions = [np.random.default_rng(turn).integers(728, 781, 5) for turn in range(30)]
     seen = [copy.deepcopy(batch.step(row)) for row in actions]
     assert_equal([copy.deepcopy(twin.step(row)) for row in actions], seen)
@@ -268,6 +268,6 @@ def test_long_legal_play() -> None:
         _, _, terminations, _, infos = batch.step(actions)
         assert not infos["illegal_action"].any()
         lengths += infos["episode_length"][terminations].tolist()
-    # A player of chance is stuck after about 15 moves (with cells that fill): a whole other mean would be a bug.
+    # Random play is stuck after about 15 moves (as the cells fill): a very different mean would be a bug.
     assert len(lengths) > 1500
     assert 10 < np.mean(lengths) < 40

@@ -176,7 +176,7 @@ def test_same_as_gymnasiums_own_batch(
             observations, infos = native.reset(options={"reset_mask": over})
             theirs, their_infos = sync.reset(options={"reset_mask": over})
             assert_same_observation(observations, theirs)
-            # Gymnasium leaves out the infos of those that go on; here a partial reset tells all that is current.
+            # Gymnasium leaves out the infos of games in progress; here a partial reset reports everything current.
             assert their_infos["_code"].tolist() == over.tolist()
             assert infos["_code"].all()
             assert infos["code"][over].tolist() == their_infos["code"][over].tolist()

@@ -1,4 +1,4 @@
-"""Batches in threads and processes. What forks does so in a process of its own: pytest's has other threads."""
+"""Batches in threads and processes. Forks happen in a separate process, since pytest's has other threads."""
 
 from __future__ import annotations
 

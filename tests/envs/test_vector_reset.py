@@ -131,7 +131,7 @@ def test_sequences_are_shared_out(n: int, mode: AutoresetMode) -> None:
     )
     expected = [[deals[(i + turn * n) % 5] for turn in range(7)] for i in range(n)]
     assert codes_met(batch, 7) == expected
-    # A seed starts again; no seed goes on.
+    # A seed starts over; without one the stream continues.
     assert codes_met(batch, 7, seed=1) == expected
     assert codes_met(batch, 1, seed=[None] * n) != expected
 
@@ -210,7 +210,7 @@ def test_wrong_reset_masks(mask: Any) -> None:
     batch.reset(seed=2)
     before = [batch.game(i) for i in range(N)]
     if isinstance(mask, list):
-        # What Gymnasium refuses may be taken: a list says the same.
+        # We may accept what Gymnasium rejects: a list means the same.
         codes = [game.code for game in before]
         _, infos = batch.reset(options={"reset_mask": mask})
         assert [code != other for code, other in zip(infos["code"], codes, strict=True)] == mask
@@ -240,13 +240,13 @@ def test_codes(codes: Any) -> None:
         expected, info = BoulangerEnv(observation="cards").reset(options={"code": code})
         assert all(np.array_equal(row_of(observations, i)[key], expected[key]) for key in expected)
         assert np.array_equal(infos["action_mask"][i], info["action_mask"])
-    # Given games take no turn: the next are those of the seed.
+    # Given games use up no turn: the next ones are those of the seed.
     twin = BoulangerVectorEnv(N)
     assert batch.reset()[1]["code"].tolist() == twin.reset(seed=1)[1]["code"].tolist()
 
 
 @pytest.mark.parametrize("mode", [NEXT_STEP, SAME_STEP], ids=lambda mode: mode.name)
-def test_after_a_code_the_stream_goes_on(mode: AutoresetMode) -> None:
+def test_after_a_code_the_stream_continues(mode: AutoresetMode) -> None:
     keywords = {"max_episode_steps": 4, "n_cells": 2}
     batch, singles = BoulangerVectorEnv(N, autoreset_mode=mode, **keywords), Singles(N, mode, **keywords)
     first = batch.reset(seed=6, options={"codes": CODES})

@@ -1,4 +1,4 @@
-"""Gymnasium's wrappers for vector environments: over the batch they give what they give over Gymnasium's own."""
+"""Gymnasium's wrappers for vector environments give the same over our batch as over Gymnasium's own."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def blank(infos: Any) -> Any:
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_as_over_gymnasiums_own_batch(name: str, mode: AutoresetMode) -> None:
     if name.endswith("Observation") and mode is SAME_STEP:
-        # Gymnasium's wrappers of observations refuse it, whatever is beneath.
+        # Gymnasium's observation wrappers reject it, whatever they wrap.
         with pytest.raises((AssertionError, ValueError)):
             wrapped(name, mode)
         return

@@ -1,4 +1,4 @@
-"""``Workers``: every game is stepped once, nobody waits for a thread that is late, and none outlives its owner."""
+"""``Workers``: every game is stepped once, nothing waits for a late thread, and no thread outlives its owner."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_game_is_stepped_once(n: int, num_threads: int) -> None:
     workers.stop()
 
 
-def test_threads_go_on_from_both_ends() -> None:
+def test_threads_claim_from_both_ends() -> None:
     shared = np.zeros(48, np.int64)
     taken = [claim(shared, thread, 7) for thread in (0, 1, 0, 2, 3, 1, 1, 0, 1)]
     assert taken == [0, 6, 1, 2, 5, 4, 3, -1, -1]
@@ -78,7 +78,7 @@ def atomic_add_from_python(shared: Any) -> None:
     atomic_add(shared, S_DONE, 1)
 
 
-def test_nobody_waits_for_a_thread_that_is_late() -> None:
+def test_nothing_waits_for_a_late_thread() -> None:
     workers = Workers(2)
     started, released = threading.Event(), threading.Event()
     late = []

@@ -1,4 +1,4 @@
-"""Files: whole or not at all, through links, into pipes and devices; and what a folder's readers pass over."""
+"""Files: whole or not at all, through links, into pipes and devices; and what readers of a folder skip."""
 
 from __future__ import annotations
 
@@ -235,11 +235,11 @@ def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path, monkeypatch: p
     assert path.read_text() == "old"
 
 
-# -- what readers pass over -------------------------------------------------------------------------------------
+# -- what readers skip -------------------------------------------------------------------------------------
 
 
 def killed_while_writing(path: Path) -> None:
-    """Leave behind what a process leaves that is killed while it writes a file."""
+    """Leave what a process leaves that is killed while writing a file."""
     program = (
         "import os, signal, sys\n"
         "from boulanger_env.files import write_with\n"
@@ -253,7 +253,7 @@ def killed_while_writing(path: Path) -> None:
 
 
 @unix
-def test_what_kills_leave_is_removed_by_whoever_has_the_folder(tmp_path: Path) -> None:
+def test_what_kills_leave_is_removed_by_the_holder_of_the_folder(tmp_path: Path) -> None:
     killed_while_writing(tmp_path / "model.zip")
     assert len(everything_in(tmp_path)) == 1
     assert is_empty(tmp_path)
@@ -288,7 +288,7 @@ def test_what_would_be_waited_for_is_passed_over(tmp_path: Path) -> None:
 
 @unix
 @pytest.mark.parametrize("place", ["/dev/null", "/dev/full", "pipe", "folder"])
-def test_a_run_goes_on_only_with_a_file(tmp_path: Path, place: str) -> None:
+def test_a_run_resumes_only_from_a_file(tmp_path: Path, place: str) -> None:
     path = tmp_path / "random.jsonl"
     if place == "pipe":
         os.mkfifo(path)

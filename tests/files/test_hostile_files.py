@@ -1,4 +1,4 @@
-"""Damaged and hostile files: each is refused in a line or read as what it says, and within a second."""
+"""Damaged and hostile files: each is rejected with one line or read correctly, within a second."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def exchanged(value: Any, random: Random) -> Any:
 
 
 def attack(kind: Kind, path: Path, content: bytes) -> bool:
-    """Read a file; whether it was taken."""
+    """Read a file; return whether it was accepted."""
     path.write_bytes(content)
     began = time.perf_counter()
     try:

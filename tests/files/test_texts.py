@@ -1,4 +1,4 @@
-"""Text files from outside: what a file's bytes say."""
+"""Text files from outside: how bytes are decoded."""
 
 from __future__ import annotations
 

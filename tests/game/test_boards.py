@@ -1,4 +1,4 @@
-"""Text boards: read, written, round again, and every bad one refused with its fault named."""
+"""Text boards: reading, writing, round trips, and every bad one rejected with its fault named."""
 
 from __future__ import annotations
 
@@ -443,7 +443,7 @@ def test_any_text_is_a_board_or_an_error(text: str) -> None:
 
 @given(st.data())
 def test_a_damaged_board_is_refused_or_read_as_written(data: st.DataObject) -> None:
-    """One character of a good board replaced: the result is a board of 52 cards, or an error of ours."""
+    """Replace one character of a good board: the result is a board of 52 cards, or an error of ours."""
     place = data.draw(st.integers(0, len(MIDDLE) - 1))
     text = MIDDLE[:place] + data.draw(st.sampled_from("ATK2190SHDC:-# \n\tx")) + MIDDLE[place + 1 :]
     try:

@@ -230,7 +230,7 @@ def test_malformed_codes(text: str, read: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.parametrize("thing", [None, 617, 6.17, b"MS-C4-617", ["MS-C4-617"], ("BK1", 4, 860)])
-def test_what_is_no_text(thing: Any) -> None:
+def test_what_is_not_text(thing: Any) -> None:
     for read in (Game.from_code, parse_code, deal_code):
         with pytest.raises(InvalidCodeError):
             read(thing)
@@ -270,7 +270,7 @@ def test_almost_codes_are_codes_or_errors(text: str) -> None:
         ("XX", 4, 1), ("ms", 4, 1), ("", 4, 1), (None, 4, 1),
     ],
 )  # fmt: skip
-def test_no_code_for_what_is_no_deal(scheme: Any, n_cells: Any, number: Any) -> None:
+def test_no_code_for_what_is_not_a_deal(scheme: Any, n_cells: Any, number: Any) -> None:
     with pytest.raises(InvalidCodeError):
         format_code(scheme, n_cells, number)
 
@@ -322,7 +322,7 @@ def test_uniform_draws(state: int, m: int) -> None:
 
 
 def test_draws_that_are_turned_down() -> None:
-    """Below 2**62 + 1 a fourth of the outputs is turned down, as their remainders would come too often."""
+    """Below 2**62 + 1 a quarter of the outputs is rejected: their remainders would come up too often."""
     turned_down = 0
     for start in range(400):
         plain = SplitMix64(start)
@@ -337,7 +337,7 @@ def test_random_games_leave_out_the_reserved_codes() -> None:
     """From states whose next output would be a TST or VAL code, and from many others."""
     random, skipped = Random(3), 0
     for _ in range(3000):
-        # A state whose first output begins with 7 symbols chosen here: the generator's steps turned round.
+        # A state whose first output begins with 7 symbols chosen here: the generator run backwards.
         number = random.randrange(2**35)
         if random.random() < 0.5:
             number = parse_code(f"BK1-C4-{random.choice(['TST', 'VAL'])}{random.choice(BASE32) * 4}").number

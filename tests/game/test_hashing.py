@@ -1,4 +1,4 @@
-"""Position hashes: one for each class of equivalent positions, and changed by a move as they say beforehand."""
+"""Position hashes: one for each class of equivalent positions, and changed by a move as predicted."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ print(empty_cells(np.zeros(1000, np.uint8)), splitmix64_next(np.uint64(7)))
 def run(
     cache: Path, script: str = SMALL, path: Path = PACKAGE.parent, most: int | None = None
 ) -> tuple[str, str]:
-    """What a script prints and warns of, with files of at most so many bytes."""
+    """What a script prints and warns about, with files of at most this many bytes."""
 
     def limit() -> None:
         if most is not None:
@@ -171,7 +171,7 @@ def test_new_rules_are_played_even_if_they_cannot_be_kept(changing: tuple[Path, 
     assert fresh != old
     assert run(cache, RULES, folder, most=8000)[0] == fresh
     assert run(cache, RULES, folder) == (fresh, "")
-    # Nothing of the old rules is left, and nothing was made twice.
+    # Nothing of the old rules is left, and nothing was compiled twice.
     assert not set(before) & set(kept(cache))
     assert len(kept(cache)) == len(kept(folder / "fresh"))
 
@@ -186,7 +186,7 @@ def test_rules_of_old_bytecode_are_not_kept_as_those_of_the_new_source(
     monkeypatch.delenv("PYTHONPYCACHEPREFIX", raising=False)
     subprocess.run([sys.executable, "-m", "compileall", "-q", folder / "boulanger_env"], check=True)
     change()
-    # Python goes by size and second, and sees no change ...
+    # Python compares size and time in seconds, and sees no change ...
     assert run(cache, RULES, folder) == (old, "")
     # ... until the file has another time.
     (folder / "boulanger_env/game/kernels.py").touch()

@@ -1,4 +1,4 @@
-"""Action ids, moves and notation: exactly one another, and every text that is no move refused."""
+"""Action ids, moves and notation correspond exactly, and every text that is not a move is rejected."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_ids_that_are_none(action: Any) -> None:
     assert isinstance(caught.value, BoulangerError)
 
 
-def test_triples_that_are_no_move() -> None:
+def test_triples_that_are_not_moves() -> None:
     for triple in product(range(-1, 13), range(-1, 11), range(-1, 15)):
         if triple in ID:
             assert Move(*triple).id == ID[triple]
@@ -119,7 +119,7 @@ def test_triples_that_are_no_move() -> None:
 @pytest.mark.parametrize(
     "triple", [("1", 2, 1), (None, 1, 1), (0.5, 1, 1), ([0], 1, 1), (0, 1, "1"), (0, float("nan"), 1)]
 )
-def test_things_that_are_no_move(triple: Any) -> None:
+def test_things_that_are_not_moves(triple: Any) -> None:
     game = Game.from_code("MS-C4-1")
     with pytest.raises(IllegalMoveError):
         _ = Move(*triple).id
@@ -148,7 +148,7 @@ NO_MOVES = [
 
 
 @pytest.mark.parametrize("text", NO_MOVES, ids=ascii)
-def test_texts_that_are_no_move(text: str) -> None:
+def test_texts_that_are_not_moves(text: str) -> None:
     game = Game.from_code("MS-C4-1")
     for read in (Move.parse, game.parse_move):
         with pytest.raises(IllegalMoveError) as caught:
@@ -339,7 +339,7 @@ def test_a_cell_that_the_game_does_not_have_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("move", [3, "12", None, (1,), (0, 1, 2, 3)])
-def test_what_is_no_move_is_refused_with_advice(move: object) -> None:
+def test_what_is_not_a_move_is_rejected_with_advice(move: object) -> None:
     game = Game.from_code("MS-C4-1")
     for play in (game.push, game.is_legal, game.notation):
         with pytest.raises(IllegalMoveError, match=r"Move\.from_id"):

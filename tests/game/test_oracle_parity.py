@@ -206,7 +206,7 @@ def test_without_compilation() -> None:
 
 
 def test_undo_reaches_back_100_moves() -> None:
-    """A card that goes between its cell and its parent makes as many moves as one likes."""
+    """A card that goes back and forth between its cell and its parent makes any number of moves."""
     spades, hearts, diamonds, clubs = ([suit * 13 + rank for rank in range(13, 0, -1)] for suit in range(4))
     columns = [spades, hearts[:-6], hearts[-5:], diamonds, clubs, [], [], []]
     game = Game.from_columns(columns, [hearts[-6]])
@@ -229,7 +229,7 @@ def test_undo_reaches_back_100_moves() -> None:
     assert game.undo() == (8, 1, 1)
 
 
-def test_a_new_move_after_undo_goes_on_from_there() -> None:
+def test_a_new_move_after_undo_continues_from_there() -> None:
     game = Game.from_code("MS-C4-1")
     first, second = game.legal_moves()[:2]
     game.push(first)

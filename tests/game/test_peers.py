@@ -55,7 +55,7 @@ def replay(record: dict[str, Any], in_notation: bool) -> None:
     assert game.moves == len(record["moves"])
     assert game.foundations == (13, 13, 13, 13)
     assert not game.legal_mask().any()
-    # Undo takes the end of it back, to its score.
+    # Undo takes back its last moves, with their points.
     undone = min(100, len(record["moves"]))
     assert [game.undo() for _ in range(undone)] == [tuple(m) for m in record["moves"][: -undone - 1 : -1]]
     if undone == len(record["moves"]):
@@ -96,7 +96,7 @@ MOVE_LINE = re.compile(
 
 
 def read_line(line: str) -> Move:
-    """The move that a line tells; the cell that it fills is not part of it."""
+    """The move in a line, without the cell that it fills."""
     match = MOVE_LINE.fullmatch(line.strip())
     assert match, line
     source = int(match["source"]) + (8 if match["from"] == "freecell" else 0)

@@ -208,7 +208,7 @@ LARGEST = 4_000  # nodes of a count in the plain run; the pinned numbers go on t
 
 
 def affordable(counts: list[int], most: int) -> int:
-    """The last level at which at most so many nodes must be looked at."""
+    """The last level that takes at most this many nodes."""
     return sum(1 for before in [1, *counts[:-1]] if before <= most)
 
 

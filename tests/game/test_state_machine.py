@@ -1,4 +1,4 @@
-"""A game driven in every way that there is, in any order, beside the oracle."""
+"""A game driven in every possible way, in any order, alongside the oracle."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class GameBesideOracle(RuleBasedStateMachine):
             self.game = copy.deepcopy(left) if kind == "deepcopy" else pickle.loads(pickle.dumps(left))
         assert self.game == left
         assert self.game.code == left.code
-        # What happens to the one that is left behind must not be seen in the other.
+        # What happens to the original must not show in the copy.
         for _ in range(3):
             legal = left.legal_moves()
             if legal:

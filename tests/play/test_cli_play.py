@@ -277,7 +277,7 @@ def test_a_deal_that_cannot_be_won_says_so_at_once(solver: None) -> None:
     assert "can" not in begin("MS-C2-29").warning
 
 
-def test_a_solver_that_is_not_loaded_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_play_does_not_wait_for_the_solver_to_load(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "_is_ready", lambda seconds=0: False)
     session = begin("MS-C2-1", "hint")
     assert session.warning == ""
@@ -344,7 +344,7 @@ def test_a_win_can_be_undone_and_is_then_saved_again(state: Path) -> None:
 
 
 @pytest.mark.parametrize("leaving", ["q\n", "", "6a\nquit\n", "6a\n"])
-def test_quitting_saves_and_play_goes_on(leaving: str) -> None:
+def test_quitting_saves_and_play_resumes(leaving: str) -> None:
     output = run("play", "MS-C4-1", typed=leaving)
     assert output.endswith("The game is kept: boulanger play goes on with it.\n")
     again = run("play")
@@ -473,7 +473,7 @@ def test_n_keeps_the_game_and_n_with_its_code_returns(state: Path) -> None:
     assert session.note == "MS-C2-617 is kept: n MS-C2-617 goes back to it."
     code = session.game.code or ""
     assert code.startswith("BK1-C2-")
-    # A game without a move leaves nothing behind.
+    # A game without a move leaves no file.
     session.enter("n ms-c2-617")
     assert session.note == "Resumed at move 1."
     assert session.game.moves == 1
@@ -559,7 +559,7 @@ def test_a_folder_that_another_keeps_is_not_waited_for_forever(monkeypatch: pyte
     assert open_session("MS-C4-1").game == session.game
 
 
-def test_a_second_session_that_plays_is_told_at_once_and_wipes_nothing() -> None:
+def test_a_second_session_gets_an_error_at_once_and_wipes_nothing() -> None:
     late, other = begin("MS-C4-1", "6a"), begin("MS-C4-1")
     other.enter("6b 1c")
     late.enter("7b")
@@ -601,7 +601,7 @@ def test_a_win_leaves_the_game_of_another_session(state: Path) -> None:
     assert open_session(solution["code"]).game == other.game
 
 
-def test_hidden_files_are_no_saved_games(state: Path) -> None:
+def test_hidden_files_are_not_saved_games(state: Path) -> None:
     begin("MS-C4-1", "6a")
     (state / ".0123abcd.MS-C4-2.json").write_text("half")
     assert open_session().game.code == "MS-C4-1"

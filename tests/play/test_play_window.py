@@ -136,7 +136,7 @@ def test_the_second_tap_does_not_move_the_next_card(player: Player) -> None:
     assert player.game == after("6a 6b 6h 6h")
 
 
-def test_two_slow_taps_and_taps_on_two_places_are_no_double_tap(player: Player) -> None:
+def test_two_slow_taps_and_taps_on_two_places_are_not_a_double_tap(player: Player) -> None:
     player.click(player.column(5))
     player.click(player.column(5), after=DOUBLE_TAP_MS + 1)
     player.click(player.column(0), after=10)

@@ -219,7 +219,7 @@ def test_a_win_is_seen() -> None:
     assert positions.expand(found.children[found.outcomes == positions.WON]).children.shape == (0, BOARD_SIZE)
 
 
-def test_no_positions_are_no_fault() -> None:
+def test_an_empty_array_is_accepted() -> None:
     none = np.zeros((0, positions.WIDTH), np.uint8)
     assert positions.masks(none).shape == (0, 780)
     assert positions.keys(none).shape == positions.outcomes(none).shape == (0,)
@@ -301,7 +301,7 @@ def test_of_several_rows_the_wrong_one_is_named(door: str) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_the_same_numbers_in_other_memory_are_no_fault(door: str) -> None:
+def test_the_same_numbers_in_other_memory_are_accepted(door: str) -> None:
     rows = positions.from_deals(["MS-C4-1", "MS-C4-2"])
     expected = DOORS[door](rows)
     read_only = rows.copy()

@@ -1,4 +1,4 @@
-"""The page with the player: what it holds, and in a browser, what it shows and does."""
+"""The page with the player: its content and, in a browser, what it shows and does."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def two_games(page: browser.Page, tmp_path: Path) -> Path:
     return path
 
 
-# What lies where, by where the cards are drawn; and which card is seen at the middle of each pile's lowest edge.
+# Where the cards are, by where they are drawn; and which card shows at the middle of each pile's lowest edge.
 DRAWN = """(() => {
   const table = document.querySelector("#table").getBoundingClientRect();
   const boxes = [...document.querySelectorAll("[data-card]")].map((card) => {
@@ -367,7 +367,7 @@ def test_names_that_run_backwards_and_values_beyond_measure(page: browser.Page, 
     page.look()
     page.problems.clear()
     page.open(path)
-    # Of a name only so much is shown that the rest of the line finds room.
+    # A name is shortened so that the rest of the line has room.
     facts = page.run("document.querySelector('#facts').textContent")
     assert facts == f"\u2068ab{'c' * 96}…\u2069 · not over · 0 of 52 home · score 0 · 4 steps"
     lines = page.run("[...document.querySelectorAll('.curve .line')].map((line) => line.getAttribute('d'))")

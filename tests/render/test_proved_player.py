@@ -155,7 +155,7 @@ SHOWN = """(() => {
 })()"""
 
 
-def test_the_moves_are_split_beside_what_the_agent_thought(page: browser.Page, path: Path) -> None:
+def test_the_moves_are_split_next_to_what_the_agent_thought(page: browser.Page, path: Path) -> None:
     replay, diagnosis = thrown_away()
     by_step = {decision.step: decision for decision in diagnosis.decisions}
     for step in range(len(replay.actions) + 1):

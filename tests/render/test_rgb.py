@@ -1,4 +1,4 @@
-"""Pictures of the table: what they show, that they are right however they came about, and where they are refused."""
+"""Pictures of the table: what they show, that redrawing parts gives the same, and what is rejected."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_the_outcome_stands_on_the_table() -> None:
     assert (won[middle] != before[middle]).any(axis=-1).mean() > 0.2
 
 
-# -- drawn anew only where something changed ----------------------------------------------------------------------
+# -- redrawn only where something changed ----------------------------------------------------------------------
 
 
 def test_a_painter_draws_what_a_new_one_would() -> None:
@@ -289,7 +289,7 @@ def test_pictures_are_the_callers_own() -> None:
     assert np.array_equal(pickle.loads(pickle.dumps(painter)).paint(game), kept)
 
 
-# -- where things lie -------------------------------------------------------------------------------------------
+# -- where things are -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -132,7 +132,7 @@ def test_what_cannot_be_recorded(arguments: dict[str, Any], message: str) -> Non
 
 
 class TestOddAnnotations:
-    """A policy that notes what no replay can hold: the game counts all the same."""
+    """A policy whose annotations no replay can hold: the game still counts."""
 
     class Odd:
         def __init__(self, value: Any) -> None:
@@ -259,7 +259,7 @@ class TestFoldersOfRuns:
             with pytest.raises(BoulangerError, match="run with other settings"):
                 evaluate(**{"policy": "greedy", "deals": DEALS[:3], "record": tmp_path, **other})
         assert sorted(path.name for path in tmp_path.iterdir()) == before
-        # The same run again is no other.
+        # The same run again is not another one.
         evaluate("greedy", DEALS[:3], record=tmp_path)
         assert sorted(path.name for path in tmp_path.iterdir()) == before
 
@@ -562,7 +562,7 @@ def test_a_film_says_how_the_episode_ended(folder: Path, tmp_path: Path) -> None
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 def test_whatever_its_output_is(folder: Path, tmp_path: Path) -> None:
-    """A closed output, and one that lacks a character, are no reason to fail."""
+    """A closed output, or one that lacks a character, must not make it fail."""
     command = f"{shlex.quote(sys.executable)} -m boulanger_env replay 1.json"
     environment = {**os.environ, "PYTHONPATH": str(Path(boulanger_env.__file__).parent.parent)}
     for rest in (">&-", "--html page.html >&- 2>&-"):

@@ -1,4 +1,4 @@
-"""Replays: what comes back from a file is what was played, and what cannot have been played is refused."""
+"""Replays: a file gives back what was played, and what cannot have been played is rejected."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_file_is_for_people_too() -> None:
 
 
 def test_a_name_cannot_command_a_terminal() -> None:
-    """Nor can it turn round the words beside it, or write a line of its own."""
+    """Nor can it reverse the words next to it, or add a line."""
     name = "x\x1b]0;title\x07\n# won\u202e\ud800é"
     shown = str(dataclasses.replace(won(), agent=name)).splitlines()
     assert shown[0] == "# MS-C4-1 · x\\x1b]0;title\\x07\\n# won\\u202e\\ud800é"
@@ -187,7 +187,7 @@ def test_points_before_a_whole_deal() -> None:
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
 def test_rewards_and_actions_may_be_arrays(kind: Any) -> None:
-    """One zero is a reward, and not nothing."""
+    """A single zero is a reward, not a missing one."""
     game = Game.from_code("MS-C4-1")
     settings = {"reward": "score"}
     for actions, rewards in (([733], [0]), ([733, 733, 741], [0, 0, 10])):
@@ -307,7 +307,7 @@ def test_an_episode_that_cannot_have_gone_so(change: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "[" * 100_000, "\0", '{"format": NaN}', won().to_json()[:-30]]
 )
-def test_what_is_no_replay_file(text: str, tmp_path: Path) -> None:
+def test_what_is_not_a_replay_file(text: str, tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     path.write_text(text)
     with pytest.raises(ReplayError, match=r"game\.json is not a replay: "):
@@ -323,7 +323,7 @@ def test_what_is_not_text(tmp_path: Path) -> None:
 
 
 def test_every_cut_and_every_other_action_is_found() -> None:
-    """Wherever an episode is cut or one of its actions changed, it is refused, or it went just the same."""
+    """Wherever an episode is cut or an action changed, it is rejected, or nothing was different."""
     found = content(lost())
     for i in range(len(found["actions"])):
         cut = {**found, **{key: found[key][:i] for key in ("actions", "rewards", "annotations")}}

@@ -1,4 +1,4 @@
-"""README and documentation: every Python block runs, links lead somewhere, tables and pictures are the code's own."""
+"""README and documentation: every Python block runs, every link works, tables and pictures match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays and rows that are no game's, and threads that share what is one's own: an error each, never a crash."""
+"""Arrays and rows that are not a game's, and threads that share an object: an error each, never a crash."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_of_a_batch_the_wrong_game_is_named() -> None:
         board_from_observation(observation)
 
 
-def test_other_numbers_of_the_same_value_are_no_fault() -> None:
+def test_other_types_of_the_same_numbers_are_accepted() -> None:
     expected = board_from_observation(cards())
     for kind in (np.int64, np.float32, bool, "O"):
         bits = BoulangerEnv().reset(options={"code": "MS-C4-1"})[0]
@@ -338,7 +338,7 @@ def test_what_another_thread_is_using_is_refused() -> None:
     for owner, call in doors:
         with owner._turn:
             assert "another thread is using" in in_another_thread(call)
-        assert in_another_thread(call) == ""  # one after the other is nobody's fault
+        assert in_another_thread(call) == ""  # one after the other is fine
     assert env.step(729)[4]["moves"] == 1
 
 
@@ -415,7 +415,7 @@ def test_decks(deck: Any) -> None:
         verdicts([deck] if isinstance(deck, list) else deck, 4)  # type: ignore[arg-type]
 
 
-def test_decks_of_other_types_are_no_fault() -> None:
+def test_decks_of_other_types_are_accepted() -> None:
     deck = np.arange(1, 53)
     expected = Game.from_deck(deck.tolist())
     for other in (deck.astype(np.float64), deck.astype(np.int8), deck.astype(">i4"), np.repeat(deck, 2)[::2]):

@@ -1,4 +1,4 @@
-"""The committed leaderboard: complete, true to what the agents play now, and what the README's tables say."""
+"""The committed leaderboard is complete, matches what the agents play now, and is what the README's table shows."""
 
 from __future__ import annotations
 

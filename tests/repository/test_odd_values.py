@@ -1,4 +1,4 @@
-"""Values of odd types and sizes at the doors that take one number, name or list: refused, and early."""
+"""Values of odd types and sizes for a number, a name or a list: rejected early."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_who_plays_is_asked_before_the_game(tmp_path: Path) -> None:
 
 
 def test_what_the_arrays_of_a_batch_are_made_for_cannot_be_set() -> None:
-    """The kernels would write beyond them."""
+    """The kernels would write out of bounds."""
     envs = BoulangerVectorEnv(4, num_threads=2)
     envs.reset(seed=1)
     for name, value in (("num_envs", 1), ("num_envs", 100), ("autoreset_mode", AutoresetMode.SAME_STEP)):

@@ -89,7 +89,7 @@ class Html(HTMLParser):
 
 
 def dead_links(site: Path) -> list[str]:
-    """Links of a built site to files or anchors that are not there, and whatever it loads from other servers."""
+    """Links of a built site to missing files or anchors, and anything that it loads from other servers."""
     pages = {path.resolve(): Html(path) for path in site.rglob("*.html")}
     dead = []
     for path, page in pages.items():

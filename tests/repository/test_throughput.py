@@ -1,4 +1,4 @@
-"""``benchmarks/throughput.py`` runs, counts what counts and says what it has left out."""
+"""``benchmarks/throughput.py`` runs, counts the right steps and reports what it has left out."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_same_as_dummy_vec_env(keywords: dict[str, Any], observation: str) -> No
     player = Player(str(keywords), N, ours.action_space.n, illegal=0.05)
     assert ours.seed(6) == theirs.seed(6) == [6, 7, 8]
     seen: list[dict[str, Any]] = []
-    for _ in range(2):  # the second reset goes on without a seed
+    for _ in range(2):  # the second reset has no seed
         observations, expected = ours.reset(), theirs.reset()
         assert_same_observation(observations, expected)
         assert ours.reset_infos == [without_mask(info) for info in theirs.reset_infos]
@@ -141,7 +141,7 @@ def test_masks_are_like_any_other_array() -> None:
         assert stacked.dtype == expected.dtype
         assert np.array_equal(stacked, expected)
         assert not np.shares_memory(stacked, masks)
-    # What is reckoned from them is no longer masks.
+    # What is computed from them is no longer a set of masks.
     assert isinstance(masks.sum(), np.integer)
     assert type(masks[0].any()) is np.bool_
     assert type(masks.sum(axis=1)) is np.ndarray
@@ -154,7 +154,7 @@ def test_masks_before_the_first_reset_and_right_after() -> None:
     with pytest.raises(ResetNeeded, match="no games yet"):
         env.env_method("action_masks")
     env.reset()
-    env.action_masks()[:] = False  # a copy: what one caller does to it is no other's affair
+    env.action_masks()[:] = False  # a copy: what one caller does to it does not affect others
     assert env.env_method("action_masks").any(axis=1).all()
 
 

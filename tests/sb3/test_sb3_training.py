@@ -1,4 +1,4 @@
-"""``BoulangerVecEnv`` under what Stable-Baselines3's users put around it: wrappers, MaskablePPO, evaluation."""
+"""``BoulangerVecEnv`` with what users of Stable-Baselines3 put around it: wrappers, MaskablePPO, evaluation."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_undone_mistake_loses_nothing() -> None:
     assert again.losing_move.step == 5
 
 
-def test_illegal_actions_are_no_decisions() -> None:
+def test_illegal_actions_are_not_decisions() -> None:
     found = diagnose(Game.from_code(START), [*ids("1h"), *ids(BAD), *ids("1h")])
     assert [decision.step for decision in found.decisions] == [2]
     assert found.losing_move is not None

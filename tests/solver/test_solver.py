@@ -239,7 +239,7 @@ def test_bad_arguments(limits: dict[str, object], message: str) -> None:
         solve_many(["MS-C4-1"], **limits)
 
 
-def test_what_is_no_game_is_refused() -> None:
+def test_what_is_not_a_game_is_rejected() -> None:
     with pytest.raises(BoulangerError, match="solve takes a Game, such as"):
         solve("MS-C4-1")  # type: ignore[arg-type]
     with pytest.raises(BoulangerError, match="winning_moves takes a Game"):
@@ -275,7 +275,7 @@ class Deadly:
         return os._exit, (1,)
 
 
-def test_a_process_that_is_ended_is_told() -> None:
+def test_a_killed_process_is_reported() -> None:
     games = iter(["MS-C4-1", Deadly()])
     with pytest.raises(BoulangerError, match="one of 2 processes was ended from outside"):
         list(solve_many(games, workers=2))  # type: ignore[arg-type]

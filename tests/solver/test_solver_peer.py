@@ -14,7 +14,7 @@ from boulanger_env import Game
 from boulanger_env.solver import LIMIT, SOLVED, UNSOLVABLE, Status, solve
 
 FC_SOLVE = shutil.which("fc-solve")
-MOST = 150_000  # positions that it may look at
+MOST = 150_000  # positions that it may search
 pytestmark = pytest.mark.skipif(FC_SOLVE is None, reason="fc-solve (freecell-solver-bin) is not installed")
 
 

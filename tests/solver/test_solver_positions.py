@@ -1,4 +1,4 @@
-"""The solver against a search too simple to be wrong, on tangles that no deal need lead to."""
+"""The solver against a search too simple to be wrong, on positions that no deal may ever reach."""
 
 from __future__ import annotations
 

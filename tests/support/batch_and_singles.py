@@ -1,4 +1,4 @@
-"""A batch as it ought to be: single environments in a plain loop, and what a batch and they are compared by."""
+"""What a batch should be: single environments in a plain loop, and how to compare them with a batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.random_games import peer_games
 
 NEXT_STEP, SAME_STEP, DISABLED = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED
 MODES = (NEXT_STEP, SAME_STEP, DISABLED)
-# Besides what single environments tell: gathered over an episode, so a loop over single steps has no such key.
+# In addition to the keys of single environments: summed over an episode, so a loop over single steps lacks them.
 EPISODE_KEYS = ("episode_return", "episode_length")
 
 Info = dict[str, Any]
@@ -43,7 +43,7 @@ class Singles:
                 options = None if codes is None else {"code": codes[i]}
                 self._begin(i, *env.reset(seed=seeds[i], options=options))
             else:
-                # As it stands; only SAME_STEP tells of an episode that ended in the step before.
+                # As it stands; only SAME_STEP reports an episode that ended in the previous step.
                 kept = {key: value for key, value in self.infos[i].items() if not key.startswith("final_")}
                 self.infos[i] = kept | {"illegal_action": False}
 
@@ -217,7 +217,7 @@ def compare(
         outcomes += [outcome for outcome in last.get("outcome", np.empty(0)).tolist() if outcome]
         outcomes += ["truncated"] * int(truncations.sum())
         if batch.autoreset_mode is DISABLED and any(singles.over):
-            # Not at once, to see that the others do not mind.
+            # Not at once, to see that the others are unaffected.
             over = np.array(singles.over)
             observation, infos = batch.reset(options={"reset_mask": over})
             singles.reset([None] * n, chosen=over)

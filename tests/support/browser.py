@@ -129,7 +129,7 @@ class Page:
             self._events.append(message)
 
     def look(self, width: int = 1280, height: int = 800, *, dark: bool = False, motion: bool = False) -> None:
-        """Set the window's size and what the reader prefers."""
+        """Set the window's size and the reader's preferences."""
         self.send(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -148,7 +148,7 @@ class Page:
     def open(self, path: Path, fragment: str = "") -> None:
         """Open a file and wait until it has loaded."""
         self._events.clear()
-        # Another part of the same page would not be loaded anew.
+        # Another part of the same page would not be loaded again.
         self.send("Page.navigate", url="about:blank")
         self.send("Page.navigate", url=path.resolve().as_uri() + fragment)
         while self.run("document.URL == 'about:blank' || document.readyState != 'complete'"):

@@ -26,7 +26,7 @@ SIZE = (480, 320)
 
 
 def solved_game(n_cells: int, moves: int | None = None) -> Game:
-    """A game that is won in the end, after so many of its moves."""
+    """A game that is eventually won, after some of its moves."""
     solution = next(game for game in peer_games() if f"-C{n_cells}-" in game["code"])
     game = Game.from_code(solution["code"])
     for move in solution["moves"][:moves]:

@@ -1,6 +1,6 @@
-"""Arrays that nobody should give: each door of the package gets them, and answers or refuses, in time.
+"""Hostile arrays for every function of the package that takes arrays: it accepts or rejects them, in time.
 
-``python tests/support/hostile_arrays.py 200000`` sends so many through all doors together.
+``python tests/support/hostile_arrays.py 200000`` sends that many through all of them.
 """
 
 from __future__ import annotations
@@ -414,7 +414,7 @@ class Doors:
 
 
 def use(random: Random, game: Game) -> None:
-    """What anybody may do with a game."""
+    """What any user may do with a game."""
     assert is_board(game._board)
     for _ in range(random.integers(1, 30)):
         moves = game.legal_moves()

@@ -1,4 +1,4 @@
-"""Commands that are stopped at random moments, and what must not be left of them."""
+"""Commands that are stopped at random moments, and what they must not leave behind."""
 
 from __future__ import annotations
 

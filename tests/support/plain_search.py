@@ -1,4 +1,4 @@
-"""Breadth-first search by the rules alone: nothing is forced, ordered or left out but equal positions."""
+"""Breadth-first search by the rules alone: nothing is forced, ordered or pruned except equal positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 20_000
 
 
 def fewest_moves(game: Game) -> int | None:
-    """Moves of a shortest win, -1 if none is to be had, None if there are too many positions to tell."""
+    """Length of a shortest win, -1 if there is none, None if there are too many positions to search."""
     boards = np.empty((MOST + N_ACTIONS, BOARD_SIZE), np.uint8)
     depths = np.zeros(len(boards), np.int64)
     seen = np.zeros(1 << 16, np.uint64)

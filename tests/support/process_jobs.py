@@ -27,7 +27,7 @@ def talk_and_ask(number: int) -> str:
 
 
 class OddError(Exception):
-    """An error that pickle cannot make again."""
+    """An error that pickle cannot restore."""
 
     def __init__(self, first: int, second: int) -> None:
         super().__init__(f"{first} and {second}")

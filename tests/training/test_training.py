@@ -1,4 +1,4 @@
-"""The main job, end to end and small, and what it rests on: sampled models, replays, the folder it leaves."""
+"""The main job, end to end and small, and what it relies on: sampled models, replays, the folder it writes."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_folder_in_use_is_refused(folder: Path, few_deals: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_what_is_no_folder_is_refused(few_deals: Path, tmp_path: Path) -> None:
+def test_what_is_not_a_folder_is_rejected(few_deals: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     run = CliRunner().invoke(
         app, ["train", "--test-deals", str(few_deals), "--output", str(tmp_path / "file")]

@@ -86,7 +86,7 @@ def test_actions_under_another_name(wrapper: Any, n_cells: int, undo: bool, prun
             expected = [int(action in listed) for action in range(count)] + [int(bool(oracle.past))] * undo
             assert info["action_mask"].tolist() == expected
             assert masks_agree(env, info)
-            # Something is listed as long as the game goes on.
+            # As long as the game goes on, something is listed.
             assert listed
             action = random.choice([*listed, random.randrange(count), *[count] * undo])
             # A pruned move stays legal to play, under its other name too.
@@ -113,7 +113,7 @@ def test_every_base_move_has_a_card_action() -> None:
         named = card_moves(oracle, oracle.legal())
         empty = oracle.columns.index([]) if [] in oracle.columns else None
         for move in oracle.legal():
-            # Empty columns are all one; else a name stands for one move only.
+            # All empty columns count as one; otherwise a name stands for one move only.
             s, d, k = move
             if d < 8 and not oracle.columns[d]:
                 move = (s, empty, k)

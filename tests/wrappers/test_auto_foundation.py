@@ -31,7 +31,7 @@ class Account:
         self.limit = limit
         self.steps = 0
         self.owed = 0.0
-        # How many moves stood before each of the agent's own that stand.
+        # The number of moves before each of the agent's own.
         self.own: list[int] = []
         self.send_home()
 
