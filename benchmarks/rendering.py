@@ -138,13 +138,13 @@ def main() -> None:
         ("ansi while playing", rate({"render_mode": "ansi"}, actions, repeats, 2000), "boards/s", ">= 5000")
     )
 
-    def cards_anew() -> None:
+    def draw_cards_again() -> None:
         from boulanger_env.render.cards import card_sprites
 
         card_sprites.cache_clear()
         TablePainter()
 
-    rows.append(("the 52 cards' sprites, once a size", seconds(cards_anew, repeats) * 1e3, "ms", ""))
+    rows.append(("the 52 cards' sprites, once per size", seconds(draw_cards_again, repeats) * 1e3, "ms", ""))
     rows += film_rows(actions, repeats) + memory_rows(actions, arguments.frames)
     report(rows, arguments.json)
 
