@@ -13,7 +13,7 @@ import os
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -160,25 +160,25 @@ def save_model(
     write_with(path, lambda partial: partial.write_bytes(content.getvalue()))
 
 
-def way_of_play(model: Any) -> WayOfPlay:
-    """How to play a model: as in its environment, else as it was saved; else nothing is known.
+def way_of_play(model: Any) -> WayOfPlay | None:
+    """How to play a model: as in its environment, else as it was saved; None if nothing is known.
 
     Raises:
         BoulangerError: the model's own information is invalid.
     """
     saved = read_way(getattr(model, ATTRIBUTE, None))
     live = trained_in(model)
-    return saved if live is None else WayOfPlay(live.settings, live.wrappers, saved.sample)
+    return saved if live is None else replace(live, sample=saved is not None and saved.sample)
 
 
-def read_way(way: Any) -> WayOfPlay:
-    """Parse a model's attribute, which is untrusted.
+def read_way(way: Any) -> WayOfPlay | None:
+    """Parse a model's attribute, which is untrusted; None if it has none.
 
     Raises:
         BoulangerError: it is invalid.
     """
     if way is None:
-        return WayOfPlay()
+        return None
     settings = way.get("settings") if isinstance(way, dict) else None
     wrappers = way.get("wrappers") if isinstance(way, dict) else None
     if (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
 
 from .base import board_rows
-from .model_files import PLAYED, way_of_play
+from .model_files import PLAYED, WayOfPlay, way_of_play
 from .policies import Policy
 
 TOLD, LEAST_TOLD = 5, 0.0005
@@ -151,6 +152,13 @@ def model_policy(
             uses, its weights are not finite, or it cannot sample.
     """
     way = way_of_play(model)
+    if way is None:
+        way = WayOfPlay()
+        warnings.warn(
+            f"model {name} does not say how it was trained (save_model stores that): it is played with the default "
+            "settings",
+            stacklevel=2,
+        )
     other = [wrapper for wrapper in way.wrappers if wrapper not in PLAYED]
     if other:
         raise BoulangerError(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from boulanger_env.agents.base import checked_seed
+from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.deals import DealSet, parse_code
 from boulanger_env.deals.known import check_name
 from boulanger_env.envs.settings import Settings
@@ -114,7 +115,8 @@ def _read_header(content: Any) -> Header:
             deals=_as(str, deals["name"]),
             fingerprint=_as(str, deals["fingerprint"]),
             count=_as(int, deals["count"]),
-            settings=_as(dict, content["settings"]),
+            # A keyword that came later: the games were played with what is now its default.
+            settings={**SETTINGS, **_as(dict, content["settings"])},
             version=_as(str, content["version"]),
             moves=_as(bool, content.get("moves", False)),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import io
 import json
@@ -20,10 +21,12 @@ import pytest
 import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError
 from boulanger_env.agents import AgentSpec, as_policy, save_model
+from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.agents.naming import file_stem, identity
 from boulanger_env.benchmark import evaluate
 from boulanger_env.cli.bench_agents import bench
 from boulanger_env.deals import DealSet
+from boulanger_env.envs.settings import Settings
 from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
 
 DEALS = DealSet("few", [f"MS-C4-{i}" for i in range(1, 7)])
@@ -406,6 +409,32 @@ class TestModels:
         assert not (tmp_path / "m.zip").exists()
         save_model(alone, tmp_path / "m.zip", sample=False, settings={"max_episode_steps": 9})
         assert as_policy(tmp_path / "m.zip").settings["max_episode_steps"] == 9
+
+    def test_every_keyword_of_the_environment_travels_with_a_model(self, tmp_path: Path) -> None:
+        """But those that say which games are played, what they pay and how they are shown."""
+        own = {"n_cells", "deals", "deal_order", "reward", "array_infos", "render_mode", "render_size"}
+        known = {field.name: field.default for field in dataclasses.fields(Settings) if field.init}
+        assert {name: known[name] for name in known if name not in own} == SETTINGS
+        assert [*SETTINGS] == sorted(SETTINGS)
+        other: dict[str, Any] = {
+            "prune": True,
+            "illegal_action": "terminate",
+            "max_episode_steps": 77,
+            "observation": "cards",
+        }
+        for keywords in ({}, {"allow_undo": True}):
+            chosen = {**other, **keywords}
+            save_model(self.model(BoulangerEnv(**chosen)), tmp_path / "m.zip", sample=False)
+            assert as_policy(tmp_path / "m.zip").settings == {**SETTINGS, **chosen}
+            assert evaluate(tmp_path / "m.zip", DEALS[:1]).settings == {**SETTINGS, **chosen}
+
+    def test_a_model_that_does_not_say_how_it_was_trained(self, tmp_path: Path) -> None:
+        from sb3_contrib import MaskablePPO
+
+        self.model(BoulangerEnv(observation="cards", prune=True)).save(tmp_path / "plain.zip")
+        for model in (tmp_path / "plain.zip", MaskablePPO.load(tmp_path / "plain.zip", device="cpu")):
+            with pytest.warns(UserWarning, match="does not say how it was trained"):
+                assert as_policy(model).settings == {"observation": "cards", "allow_undo": False}
 
     def test_a_model_that_diverged_is_refused(self) -> None:
         model = self.model(BoulangerEnv(observation="cards"))

@@ -440,6 +440,7 @@ class TestModels:
         contrib = importlib.import_module("sb3_contrib")
         return contrib.MaskablePPO(policy, env, n_steps=8, batch_size=8, seed=0, device="cpu")
 
+    @pytest.mark.filterwarnings("ignore:model m.zip does not say")
     @pytest.mark.parametrize(("kind", "policy"), [("features", "MlpPolicy"), ("cards", "MultiInputPolicy")])
     def test_a_zip_plays_as_its_model(self, tmp_path: Path, kind: str, policy: str) -> None:
         model = self.model(BoulangerEnv(observation=kind, allow_undo=kind == "cards"), policy)
@@ -472,6 +473,7 @@ class TestModels:
                 assert not info["illegal_action"]
             assert (row.score, row.moves) == (info["score"], info["moves"])
 
+    @pytest.mark.filterwarnings("ignore:model m.zip does not say")
     @pytest.mark.parametrize("algorithm", ["PPO", "A2C", "TRPO", "DQN", "QRDQN"])
     def test_models_without_masks(self, tmp_path: Path, algorithm: str) -> None:
         for module in ("stable_baselines3", "sb3_contrib"):
