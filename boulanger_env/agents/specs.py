@@ -23,6 +23,10 @@ from .policies import Policy, policy_of
 from .trained import is_model, model_policy
 
 
+FILE_DIGESTS = ("model", "source")
+"""Details of a policy that are digests of the file that it was loaded from."""
+
+
 @dataclass(frozen=True)
 class AgentSpec:
     """What is to play, as written on a command line: ``NAME=heuristic:nodes=30``.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from boulanger_env.agents import AgentSpec, Policy
+from boulanger_env.agents.specs import FILE_DIGESTS
 from boulanger_env.benchmark.checks import read_rules, why_impossible
 from boulanger_env.benchmark.evaluation import Progress, header_of, play_deals
 from boulanger_env.benchmark.reading import check_complete, read
@@ -110,7 +110,7 @@ def games(
 ) -> dict[str, list[Any]]:
     """The rows of one shard, in the order of the set."""
     policy = _made(spec)
-    if json.dumps(policy.details) != json.dumps(header.details):
+    if any(policy.details.get(digest) != header.details.get(digest) for digest in FILE_DIGESTS):
         raise BoulangerError(
             f"{spec.target} is not what this run began with where it was to play now: keep files and modules unchanged "
             "during a run, and install the same ones on all machines"
