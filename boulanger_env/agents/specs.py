@@ -22,7 +22,6 @@ from .naming import as_name, checked_name
 from .policies import Policy, policy_of
 from .trained import is_model, model_policy
 
-
 FILE_DIGESTS = ("model", "source")
 """Details of a policy that are digests of the file that it was loaded from."""
 

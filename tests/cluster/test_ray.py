@@ -163,14 +163,16 @@ class TestBench:
     def test_a_model_travels_with_its_file(self, tmp_path: Path) -> None:
         contrib = pytest.importorskip("sb3_contrib")
         from boulanger_env import BoulangerEnv
+        from boulanger_env.agents import save_model
 
         model = contrib.MaskablePPO(
-            "MlpPolicy", BoulangerEnv(), n_steps=8, batch_size=8, seed=0, device="cpu"
+            "MlpPolicy", BoulangerEnv(prune=True), n_steps=8, batch_size=8, seed=0, device="cpu"
         )
-        model.save(tmp_path / "m.zip")
+        save_model(model, tmp_path / "m.zip", sample=False)
         (run,) = bench(
             [str(tmp_path / "m.zip")], "c4-validation-100", limit=4, ray="local", output=tmp_path / "r"
         )
         assert run.policy == "m.zip"
+        assert run.settings["prune"]
         assert [row.code for row in run.games] == list(load("c4-validation-100").codes[:4])
         assert run.header == evaluate(str(tmp_path / "m.zip"), load("c4-validation-100")[:4]).header
