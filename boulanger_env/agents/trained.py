@@ -151,14 +151,8 @@ def model_policy(
         BoulangerError: it cannot be played: it is a model of another environment or of wrappers that no benchmark
             uses, its weights are not finite, or it cannot sample.
     """
-    way = way_of_play(model)
-    if way is None:
-        way = WayOfPlay()
-        warnings.warn(
-            f"model {name} does not say how it was trained (save_model stores that): it is played with the default "
-            "settings",
-            stacklevel=2,
-        )
+    known = way_of_play(model)
+    way = known or WayOfPlay()
     other = [wrapper for wrapper in way.wrappers if wrapper not in PLAYED]
     if other:
         raise BoulangerError(
@@ -188,6 +182,12 @@ def model_policy(
     if undo and auto_foundation:
         raise BoulangerError(
             f"model {name} was trained under AutoFoundation with undo: no benchmark plays that"
+        )
+    if known is None:
+        warnings.warn(
+            f"model {name} does not say how it was trained (save_model stores that): it is played with the default "
+            "settings",
+            stacklevel=2,
         )
     sample = way.sample if sample is None else sample
     return Policy(
