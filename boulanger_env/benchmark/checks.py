@@ -118,11 +118,11 @@ def check_actions(rows: Sequence[GameRow], rules: Settings) -> None:
         if (given >= rules.n_actions).any():
             raise BoulangerError(f"{_game(row)} has an undo, which the settings do not allow")
     for row, found in zip(rows, play_out([row.code for row in rows], actions, rules), strict=True):
-        told = Ended(*(getattr(row, name) for name in Ended._fields))
-        if found != told:
+        claimed = Ended(*(getattr(row, name) for name in Ended._fields))
+        if found != claimed:
             differs = "; ".join(
                 f"{name} {is_now!r}, not {was!r}"
-                for name, is_now, was in zip(Ended._fields, found, told, strict=True)
+                for name, is_now, was in zip(Ended._fields, found, claimed, strict=True)
                 if is_now != was
             )
             raise BoulangerError(f"{_game(row)}, played again by its actions, has {differs}")

@@ -44,10 +44,10 @@ def compare(results: Sequence[Results]) -> list[Comparison]:
     check_same_deals(results)
     counts = [len(run.seeds) for run in results]
     if len(set(counts)) > 1:
-        told = ", ".join(f"{printable(run.policy, LONGEST_NAME)} {len(run.seeds)}" for run in results)
+        counts = ", ".join(f"{printable(run.policy, LONGEST_NAME)} {len(run.seeds)}" for run in results)
         raise BoulangerError(
-            f"the runs have different numbers of seeds ({told}): a deal that is played more often has more chances to "
-            "be won, so give each as many seeds"
+            f"the runs have different numbers of seeds ({counts}): a deal that is played more often has more chances "
+            "to be won, so give each run the same number of seeds"
         )
     named = zip(run_names(results), results, strict=True)
     pairs = [_compared(*a, *b) for a, b in combinations(named, 2)]
@@ -89,8 +89,8 @@ def run_names(results: Sequence[Results]) -> list[str]:
                 "each run once"
             )
         different = [key for key in mine if any(other.get(key) != mine[key] for other in namesakes)]
-        told = f" ({', '.join(f'{key}={mine[key]}' for key in different)})" if different else ""
-        names.append(printable(run.policy, LONGEST_NAME) + printable(told, LONGEST_NAME))
+        suffix = f" ({', '.join(f'{key}={mine[key]}' for key in different)})" if different else ""
+        names.append(printable(run.policy, LONGEST_NAME) + printable(suffix, LONGEST_NAME))
     return names
 
 

@@ -12,7 +12,7 @@ from boulanger_env.render.html import episode
 from boulanger_env.solver import Decision, Diagnosis, Status, diagnose, solve, winning_moves
 
 BUDGET = 60.0
-"""Seconds that pages spend on diagnoses unless told otherwise."""
+"""Seconds that pages spend on diagnoses by default."""
 
 _SEARCH = 100_000
 """Maximum positions that the solver searches to say whether a game could be won: less than a second."""

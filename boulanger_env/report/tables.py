@@ -154,8 +154,10 @@ def caption(results: Sequence[Results]) -> str:
         by_settings.setdefault(_settings(run), []).append(name)
     if len(by_settings) == 1:
         return "; ".join(filter(None, [shown, *by_settings]))
-    told = (f"{', '.join(names)}: {text or 'the default settings'}" for text, names in by_settings.items())
-    return "; ".join([shown, *told])
+    described = (
+        f"{', '.join(names)}: {text or 'the default settings'}" for text, names in by_settings.items()
+    )
+    return "; ".join([shown, *described])
 
 
 def markdown_caption(results: Sequence[Results]) -> str:

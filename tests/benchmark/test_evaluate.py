@@ -142,9 +142,9 @@ class TestPlay:
         assert {row.steps for row in results.games} == {11}
 
     def test_progress_counts_the_games(self) -> None:
-        told: list[tuple[int, int]] = []
-        evaluate("random", DEALS, batch_size=4, progress=lambda done, total: told.append((done, total)))
-        assert told == [(i + 1, len(DEALS)) for i in range(len(DEALS))]
+        reported: list[tuple[int, int]] = []
+        evaluate("random", DEALS, batch_size=4, progress=lambda done, total: reported.append((done, total)))
+        assert reported == [(i + 1, len(DEALS)) for i in range(len(DEALS))]
 
     def test_what_a_run_was_is_recorded(self) -> None:
         results = evaluate("random", load("c2-validation-100")[:3], seed=9, max_episode_steps=np.int64(40))

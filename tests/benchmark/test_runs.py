@@ -58,11 +58,11 @@ def test_a_run_that_was_stopped_comes_out_the_same(
         assert len(file.read_text().splitlines()) == 1 + games
         with pytest.raises(BoulangerError, match=f"holds {games} of 60 games"):
             Results.load(file)
-    told: list[int] = []
-    result = evaluate(policy, DEALS, seed=[3, 9], file=file, progress=lambda done, _: told.append(done))
+    reported: list[int] = []
+    result = evaluate(policy, DEALS, seed=[3, 9], file=file, progress=lambda done, _: reported.append(done))
     assert result == whole == Results.load(file)
     # The games already there are reported first, then each missing one, once.
-    assert told == list(range(stops[-1], 61))
+    assert reported == list(range(stops[-1], 61))
     assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
 
 
@@ -74,10 +74,12 @@ def test_a_line_cut_at_any_place_is_played_again(tmp_path: Path) -> None:
     first = data.index(b"\n") + 1
     for cut in [*range(first, len(data), 61), len(data) - 1]:
         file.write_bytes(data[:cut])
-        told: list[int] = []
-        assert evaluate("greedy", deals, file=file, progress=lambda done, _, t=told: t.append(done)) == whole
+        reported: list[int] = []
+        assert (
+            evaluate("greedy", deals, file=file, progress=lambda done, _, t=reported: t.append(done)) == whole
+        )
         kept = data[:cut].count(b"\n") - 1
-        assert told == list(range(kept or 1, 5))
+        assert reported == list(range(kept or 1, 5))
 
 
 @pytest.mark.parametrize(
@@ -247,12 +249,12 @@ import sys
 from boulanger_env.benchmark import evaluate
 from boulanger_env.deals import DealSet
 deals = DealSet("some", [f"MS-C4-{i}" for i in range(1, 31)])
-told = []
+reported = []
 def first(observation, mask, info):
-    if not told:
+    if not reported:
         print("plays", flush=True)
         sys.stdin.readline()
-        told.append(True)
+        reported.append(True)
     return int(mask.argmax())
 evaluate(lambda *_: 0, deals[:1], max_episode_steps=1)
 print("ready", flush=True)
@@ -317,14 +319,14 @@ def test_a_killed_process_loses_only_the_games_under_way(tmp_path: Path) -> None
     kept = [line for line in file.read_bytes().split(b"\n")[1:-1] if line]
     assert 5 <= len(kept) < 30
 
-    told: list[int] = []
+    reported: list[int] = []
     result = evaluate(
         slowly,
         DEALS,
         name="slow",
         file=file,
         max_episode_steps=30,
-        progress=lambda done, _: told.append(done),
+        progress=lambda done, _: reported.append(done),
     )
-    assert told == list(range(len(kept), 31))
+    assert reported == list(range(len(kept), 31))
     assert result == evaluate(slowly, DEALS, name="slow", max_episode_steps=30)

@@ -73,11 +73,11 @@ class TestSample:
 
 class TestLabel:
     def test_the_share_is_that_of_the_verdicts(self) -> None:
-        told: list[tuple[int, int]] = []
-        found = label(as_sample("MS-C4-1", 40), shard=16, progress=lambda *done: told.append(done))
+        reported: list[tuple[int, int]] = []
+        found = label(as_sample("MS-C4-1", 40), shard=16, progress=lambda *done: reported.append(done))
         assert found[:3] == (40, 40 - len(LOST), 0)
         assert found.share == share(33, 40)
-        assert told == [(16, 40), (32, 40), (40, 40)]
+        assert reported == [(16, 40), (32, 40), (40, 40)]
 
     def test_what_is_unknown_makes_the_interval_wider(self) -> None:
         exact = label(as_sample("MS-C4-1", 40))

@@ -98,11 +98,11 @@ def test_wins_are_reported_on_the_last_step_alone() -> None:
         env = BoulangerEnv(array_infos=array_infos)
         board = Game.from_text("Foundations: H-K C-K D-K S-J\nQS\nKS\n:\n:\n:\n:\n:\n:\n", 4)
         _, info = env.reset(options={"game": board})
-        told = [bool(info["is_success"])]
+        reported = [bool(info["is_success"])]
         for source in (0, 1):
             *_, info = env.step(736 + source)
-            told.append(bool(info["is_success"]))
-        assert told == [False, False, True]
+            reported.append(bool(info["is_success"]))
+        assert reported == [False, False, True]
         assert info.get("outcome") == (None if array_infos else "won")
 
 

@@ -118,8 +118,8 @@ def test_a_page_says_what_is_known_about_the_game() -> None:
     (plain,) = data(lost().to_html())
     assert (plain["solvable"], plain["strength"], plain["unit"]) == (None, "", "on the agent's own scale")
     known = {"solvable": True, "strength": "wins 2 % of c4-test", "value_unit": "cards home still expected"}
-    (told,) = data(lost().to_html(**known))
-    assert [told[key] for key in ("solvable", "strength", "unit")] == list(known.values())
+    (reported,) = data(lost().to_html(**known))
+    assert [reported[key] for key in ("solvable", "strength", "unit")] == list(known.values())
 
 
 def test_the_command_lets_the_solver_say_whether_a_game_could_be_won(tmp_path: Path) -> None:
