@@ -44,9 +44,9 @@ def compare(results: Sequence[Results]) -> list[Comparison]:
     check_same_deals(results)
     counts = [len(run.seeds) for run in results]
     if len(set(counts)) > 1:
-        counts = ", ".join(f"{printable(run.policy, LONGEST_NAME)} {len(run.seeds)}" for run in results)
+        listed = ", ".join(f"{printable(run.policy, LONGEST_NAME)} {len(run.seeds)}" for run in results)
         raise BoulangerError(
-            f"the runs have different numbers of seeds ({counts}): a deal that is played more often has more chances "
+            f"the runs have different numbers of seeds ({listed}): a deal that is played more often has more chances "
             "to be won, so give each run the same number of seeds"
         )
     named = zip(run_names(results), results, strict=True)
