@@ -15,8 +15,9 @@ from boulanger_env.game import Move
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
 from boulanger_env.render.layout import DEFAULT_SIZE, LARGEST, SMALLEST, Place, Rect, layout_of
 from boulanger_env.render.lettering import fitted, text_width, write
+from boulanger_env.render.marks import ACCENT
 from boulanger_env.render.panel import write_panel
-from boulanger_env.render.rgb import ACCENT, BAR, QUIET, TABLE, TEXT, Held, TablePainter
+from boulanger_env.render.rgb import BAR, QUIET, TABLE, TEXT, Held, TablePainter
 from boulanger_env.render.sprites import Pixels
 from boulanger_env.render.window import fill_display, load_pygame, open_display
 

@@ -27,6 +27,7 @@ from boulanger_env.game.outcomes import OUTCOME_WORDS
 from boulanger_env.game.state import CELL_COUNTS
 
 from .last_move import LastMove, last_move_of
+from .marks import MARKS, marks_of
 
 CLEAR_SCREEN = "\x1b[2J\x1b[H"
 
@@ -40,7 +41,8 @@ class _Style(NamedTuple):
     """Prepared strings of one style; the tuples are indexed by card id, 0 = an empty place."""
 
     plain: tuple[str, ...]
-    moved: tuple[str, ...]
+    marked: dict[str, tuple[str, ...]]
+    """By the name of the mark."""
     no_home: tuple[str, ...]
     """The empty foundation of each suit."""
     left: str
@@ -65,7 +67,10 @@ def _make_style(ascii: bool, color: bool) -> _Style:
 
     return _Style(
         plain=(" " + paint("--", _DIM), *(" " + paint(card, colour) for card, colour in cards)),
-        moved=(_BLANK, *(paint(f">{card}", _REVERSE + colour) for card, colour in cards)),
+        marked={
+            name: (_BLANK, *(paint(f"{mark.sign}{card}", _REVERSE + colour) for card, colour in cards))
+            for name, mark in MARKS.items()
+        },
         no_home=tuple(f" {paint('-', _DIM)}{paint(symbol, colour)}" for symbol, colour in suits),
         left=" " + paint("..", _BOLD),
         cell_names={n: paint(f"{names('abcd'[:n]):16} home", _DIM) for n in CELL_COUNTS},
@@ -113,12 +118,16 @@ def render_ansi(
      JD  KS  KC  4H
     """
     style = _STYLES[ascii, (color_by_default() and not ascii) if color is None else color]
-    plain = style.plain
+    last = last_move_of(game)
+    marked = marks_of(game, last)
+    text = list(style.plain)
+    for card, mark in marked.items():
+        text[card] = style.marked[mark][card]
     # An empty column is marked in the first row.
-    columns = [[plain[card] for card in column or (0,)] for column in game.columns]
-    cells = [plain[card] for card in game.cells]
+    columns = [[text[card] for card in column or (0,)] for column in game.columns]
+    cells = [text[card] for card in game.cells]
     homes = [
-        plain[suit * N_RANKS + rank] if rank else style.no_home[suit]
+        text[suit * N_RANKS + rank] if rank else style.no_home[suit]
         for suit, rank in enumerate(game.foundations)
     ]
     status = [
@@ -127,9 +136,8 @@ def render_ansi(
         f"moves {game.moves}",
         f"home {game.cards_home}/{N_CARDS}",
     ]
-    last = last_move_of(game)
     if last is not None:
-        _mark(last, style, game, columns, cells, homes)
+        _mark_the_place_left(last, style, game, columns, cells)
         status.append(f"last {last.notation}")
     lines = [
         f"{style.bold}{'   '.join(status)}{style.reset}",
@@ -146,10 +154,9 @@ def render_ansi(
     return "\n".join(lines)
 
 
-def _mark(
-    last: LastMove, style: _Style, game: Game, columns: list[list[str]], cells: list[str], homes: list[str]
+def _mark_the_place_left(
+    last: LastMove, style: _Style, game: Game, columns: list[list[str]], cells: list[str]
 ) -> None:
-    """Mark the cards that moved last and the place that they left."""
     if last.from_column is not None:
         if game.columns[last.from_column]:
             columns[last.from_column].append(style.left)
@@ -157,10 +164,3 @@ def _mark(
             columns[last.from_column] = [style.left]
     if last.from_cell is not None:
         cells[last.from_cell] = style.left
-    if last.to_column is not None:
-        moved = game.columns[last.to_column][-last.size :]
-        columns[last.to_column][-last.size :] = [style.moved[card] for card in moved]
-    if last.to_cell is not None:
-        cells[last.to_cell] = style.moved[game.cells[last.to_cell]]
-    if last.to_home is not None:
-        homes[last.to_home] = style.moved[last.to_home * N_RANKS + game.foundations[last.to_home]]

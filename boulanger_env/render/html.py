@@ -24,6 +24,9 @@ from boulanger_env.game.moves import UNDO, Move
 from boulanger_env.game.state import CELLS, FOUNDATIONS, MAX_HEIGHT, TABLEAU
 from boulanger_env.game.walk import walk
 
+from .last_move import last_move_of
+from .marks import MARKS, MOVED, Mark
+
 FRAME_HEIGHT = 720
 """Height of the player in a notebook, in pixels."""
 
@@ -63,6 +66,7 @@ def episode(
     scores = [start.score]
     thoughts: list[dict[str, Any] | None] = []
     before = start.copy()
+    marks = [(mark, [_cards(mark, start)]) for name, mark in MARKS.items() if name != MOVED]
     for i, step in enumerate(walk(start, actions)):
         thought = annotations[i] if len(annotations) else None
         thoughts.append(_thought(thought, before, step.action) if thought else None)
@@ -73,6 +77,8 @@ def episode(
         steps.append([step.text, step.error or moved])
         places = now
         scores.append(step.game.score)
+        for mark, marked in marks:
+            marked.append(_cards(mark, step.game))
     return {
         "title": start.code or f"A board with {start.n_cells} cell{'s' * (start.n_cells > 1)}",
         "agent": agent,
@@ -84,6 +90,8 @@ def episode(
         "places": [first[card] for card in range(1, N_CARDS + 1)],
         "steps": steps,
         "scores": scores,
+        # What the player does not know itself: each mark's colour, and the cards that carry it in each position.
+        "marks": [["#{:02x}{:02x}{:02x}".format(*mark.colour), marked] for mark, marked in marks],
         "rewards": None if rewards is None else [round(float(reward), 6) for reward in rewards],
         "thoughts": thoughts if any(thoughts) else None,
         "unit": value_unit or "on the agent's own scale",
@@ -102,6 +110,10 @@ def _places(game: Game) -> dict[int, int]:
     for number, column in enumerate(game.columns):
         places |= {card: TABLEAU + number * MAX_HEIGHT + row for row, card in enumerate(column)}
     return places | {card: CELLS + number for number, card in enumerate(game.cells) if card}
+
+
+def _cards(mark: Mark, game: Game) -> list[int]:
+    return list(mark.cards(game, last_move_of(game)))
 
 
 def _thought(thought: Annotation, game: Game, action: int) -> dict[str, Any]:

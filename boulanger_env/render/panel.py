@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .lettering import text_width, write
-from .rgb import ACCENT, BAR, TEXT
+from .marks import ACCENT
+from .rgb import BAR, TEXT
 from .sprites import Pixels
 
 _LARGEST, _SMALLEST = 18, 6

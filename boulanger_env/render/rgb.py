@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from .cards import card_sprites, ring, slot
 from .last_move import LastMove, last_move_of
 from .layout import DEFAULT_SIZE, Layout, Rect, layout_of, read_size
 from .lettering import text_mask, text_width, write
+from .marks import ACCENT, MARKS, marks_of
 from .pillow import Image, ImageFilter
 from .shapes import rounded_mask
 from .sprites import Colour, Pixels, Sprite
@@ -29,7 +31,6 @@ TABLE: Colour = (43, 96, 84)
 BAR: Colour = (27, 63, 56)
 TEXT: Colour = (238, 244, 240)
 QUIET: Colour = (180, 207, 197)
-ACCENT: Colour = (242, 190, 84)
 ALARM: Colour = (236, 122, 104)
 
 _OUTCOME_COLOURS = {WON: ACCENT, STUCK: ALARM, ILLEGAL: ALARM, TRUNCATED: QUIET}
@@ -119,19 +120,19 @@ class TablePainter:
             cells[held.source - FIRST_CELL] = 0
         # A mark on dragged cards would stay behind on those below.
         last = last_move_of(game) if held is None else None
-        mark = last or LastMove("", 0)
+        left = last or LastMove("", 0)
+        marked = {} if held is not None else marks_of(game, last)
 
         self._bar(game, last)
         for i, column in enumerate(columns):
-            moved = mark.size if mark.to_column == i else 0
-            content = (column, moved, mark.from_column == i)
+            content = (column, _runs([marked.get(card) for card in column]), left.from_column == i)
             if canvas := self._changed(layout.columns[i], content):
                 self._column(canvas, layout.columns[i], *content)
         for i, card in enumerate(cells):
-            self._place(layout.cells[i], card, mark.to_cell == i, mark.from_cell == i)
+            self._place(layout.cells[i], card, marked.get(card), left.from_cell == i)
         for suit, rank in enumerate(game.foundations):
             card = suit * N_RANKS + rank if rank else 0
-            self._place(layout.homes[suit], card, mark.to_home == suit, False)
+            self._place(layout.homes[suit], card, marked.get(card), False)
 
         picture: Pixels = self._canvas.copy()
         outcome = outcome or game.outcome
@@ -153,32 +154,37 @@ class TablePainter:
         pixels[:] = self._table[area.slices]
         return _Window(pixels, area.x, area.y)
 
-    def _column(self, canvas: _Window, slot: Rect, cards: tuple[int, ...], moved: int, left: bool) -> None:
+    def _column(
+        self, canvas: _Window, slot: Rect, cards: tuple[int, ...], runs: tuple[_Run, ...], left: bool
+    ) -> None:
         layout, count = self.layout, len(cards)
         tops = [layout.card_top(count, place) for place in range(count + 1)]
         if left:
             # The place of the next card, clamped to the picture.
             y = min(tops[count], layout.height - layout.px(6) - slot.height)
-            _mark(layout, slot.height, 0.62).put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
+            _line(layout, slot.height, ACCENT, 0.62).put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
         for place, card in enumerate(cards):
             # The next card covers the rest, except at its rounded corners.
             rows = tops[place + 1] - tops[place] + slot.height // 6 if place < count - 1 else None
             self._cards[card].put(canvas.pixels, slot.x - canvas.x, tops[place] - canvas.y, rows)
-        if moved:
-            y = tops[count - moved]
-            around = _mark(layout, tops[count - 1] - y + slot.height, 1.0)
+        for run in runs:
+            y = tops[run.start]
+            # Only the last card of a column is seen whole.
+            height = tops[run.stop - 1] - y + slot.height if run.stop == count else tops[run.stop] - y
+            around = _line(layout, height, MARKS[run.mark].colour)
             around.put(canvas.pixels, slot.x - canvas.x, y - canvas.y)
 
-    def _place(self, slot: Rect, card: int, moved: bool, left: bool) -> None:
+    def _place(self, slot: Rect, card: int, mark: str | None, left: bool) -> None:
         """A cell or a foundation."""
-        canvas = self._changed(slot, (card, moved, left))
+        canvas = self._changed(slot, (card, mark, left))
         if canvas is None:
             return
         at = slot.x - canvas.x, slot.y - canvas.y
         if card:
             self._cards[card].put(canvas.pixels, *at)
-        if moved or left:
-            _mark(self.layout, slot.height, 1.0 if moved else 0.62).put(canvas.pixels, *at)
+        if mark or left:
+            line = (MARKS[mark].colour, 1.0) if mark else (ACCENT, 0.62)
+            _line(self.layout, slot.height, *line).put(canvas.pixels, *at)
 
     def _bar(self, game: Game, last: LastMove | None) -> None:
         """The status bar at the top, and under it the progress of the cards home."""
@@ -225,8 +231,27 @@ class _Window(NamedTuple):
     y: int
 
 
-def _mark(layout: Layout, height: int, strength: float) -> Sprite:
-    return ring(layout.card_width, height, max(2, layout.px(2.6)), ACCENT, strength)
+class _Run(NamedTuple):
+    """Consecutive cards of a column with the same mark."""
+
+    mark: str
+    start: int
+    stop: int
+
+
+def _runs(marks: Sequence[str | None]) -> tuple[_Run, ...]:
+    runs, start = [], 0
+    for mark, group in groupby(marks):
+        stop = start + len(list(group))
+        if mark:
+            runs.append(_Run(mark, start, stop))
+        start = stop
+    return tuple(runs)
+
+
+def _line(layout: Layout, height: int, colour: Colour, strength: float = 1.0) -> Sprite:
+    """A line around cards that take ``height`` pixels."""
+    return ring(layout.card_width, height, max(2, layout.px(2.6)), colour, strength)
 
 
 @lru_cache(maxsize=8)

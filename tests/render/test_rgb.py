@@ -23,7 +23,8 @@ from boulanger_env.render import TablePainter, render_rgb
 from boulanger_env.render.cards import face
 from boulanger_env.render.last_move import last_move_of
 from boulanger_env.render.layout import DEFAULT_SIZE, Layout, Rect, layout_of
-from boulanger_env.render.rgb import ACCENT, BAR, Held
+from boulanger_env.render.marks import ACCENT
+from boulanger_env.render.rgb import BAR, Held
 from boulanger_env.render.tiles import TilePainter, grid
 
 SIZES = [(960, 640), (480, 320), (1920, 1280), (240, 160), (400, 800), (1001, 333)]
