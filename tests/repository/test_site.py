@@ -69,6 +69,11 @@ def test_the_reference_says_what_the_docstring_says() -> None:
     assert "BLANKLINE" not in board
 
 
+def test_every_page_is_in_the_navigation() -> None:
+    listed = re.findall(r'= "(\w+\.md)"', (ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    assert sorted(listed) == [page.name for page in PAGES]
+
+
 class Html(HTMLParser):
     """What a page links to, what can be linked to in it, and what it loads."""
 
