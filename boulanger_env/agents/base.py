@@ -58,11 +58,13 @@ class BatchAgent(ABC):
         name: what results are reported under.
         batched: whether the agent takes batches (read by ``evaluate``).
         observation: the kind of observation that is cheapest for it; all agents accept both.
+        actions: the numbering of actions that it chooses from.
     """
 
     name: str
     batched: ClassVar[bool] = True
     observation: ClassVar[str] = "cards"
+    actions: ClassVar[str] = "places"
 
     def __init__(self) -> None:
         self._seed = 0

@@ -73,11 +73,15 @@ def policy_of(policy: Any, name: str | None = None) -> Policy:
     if isinstance(policy, Policy):
         return policy if name is None else replace(policy, name=name, named=True)
     wanted = {key: getattr(policy, key) for key in ("observation", "allow_undo") if hasattr(policy, key)}
+    fixed = frozenset[str]()
+    if isinstance(numbering := getattr(policy, "actions", None), str):
+        wanted["actions"], fixed = numbering, frozenset({"actions"})
     return Policy(
         name=name or _own_name(policy),
         act=policy,
         batched=bool(getattr(policy, "batched", False)),
         settings=wanted,
+        fixed=fixed,
         details=identity(policy),
         named=name is not None or says_which(policy),
     )

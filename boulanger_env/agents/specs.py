@@ -134,8 +134,8 @@ def as_policy(policy: Any, name: str | None = None, *, sample: bool | None = Non
         policy: a string or path that ``AgentSpec.parse`` accepts, such as ``"greedy"``, ``"heuristic:nodes=30"``, the
             ``.zip`` of a model of Stable-Baselines3 or sb3-contrib, or ``"module:name"``; an ``AgentSpec``; a model;
             an agent; or any callable ``(observation, mask, info) -> action``. A callable is called for one game at a
-            time, unless it has an attribute ``batched = True``; ``observation`` may name the kind that it wants; its
-            optional methods ``seed`` and ``reset`` are those of ``agents.Agent``. An optional method
+            time, unless it has an attribute ``batched = True``; ``observation`` and ``actions`` may name the kinds that
+            it wants; its optional methods ``seed`` and ``reset`` are those of ``agents.Agent``. An optional method
             ``annotate(observation, mask, info)`` says what it thinks before it chooses, as an ``Annotation`` or None
             (for batches: one per game), in games that are recorded; it must not change the choice.
             Loading a ``.zip`` can run code from it: load only files that you trust.

@@ -12,21 +12,25 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from boulanger_env.envs import N_FEATURES
-from boulanger_env.envs.action_maps import N_CARD_ACTIONS, base_actions, card_masks
+from boulanger_env.envs.action_maps import ACTIONS, WIDTHS
+from boulanger_env.envs.observations import OBSERVATIONS, observation_space
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.moves import ACTION_TABLE, N_ACTIONS, TO_FOUNDATION
+from boulanger_env.game.moves import N_ACTIONS
 
-from .base import board_rows
-from .model_files import PLAYED, WayOfPlay, way_of_play
+from .model_files import WayOfPlay, way_of_play
 from .policies import Policy
 
 TOLD, LEAST_TOLD = 5, 0.0005
 """The most actions in an annotation, and the lowest probability worth reporting."""
 
-_HOME = np.flatnonzero(ACTION_TABLE[:, 1] == TO_FOUNDATION)
+_NUMBERINGS = {
+    WIDTHS[number] + undo: {"actions": actions, "allow_undo": undo}
+    for actions, number in ACTIONS.items()
+    for undo in (False, True)
+}
+"""The keywords that give an action space of each size."""
 
 
 class ModelPlayer:
@@ -34,24 +38,20 @@ class ModelPlayer:
 
     Args:
         model: it has ``predict`` and, to sample, ``policy.get_distribution``.
-        actions: width of its action space: the base actions, or those of ``CardActions``.
         sample: sample actions instead of taking the likeliest that the mask allows. The random numbers of a game
             come from the seed and the number of the game alone.
-        auto_foundation: play a legal foundation move before calling the model, as ``AutoFoundation`` does.
 
     Raises:
         BoulangerError: ``sample`` for a model without masked probabilities.
     """
 
-    def __init__(self, model: Any, actions: int, sample: bool, auto_foundation: bool = False) -> None:
+    def __init__(self, model: Any, sample: bool) -> None:
         self._model = model
-        self._actions = actions
         # Only sb3-contrib's maskable models take masks.
         self._masked = "action_masks" in inspect.signature(model.predict).parameters
         if sample and not (self._masked and hasattr(model.policy, "get_distribution")):
             raise BoulangerError(f"sample is for MaskablePPO models, not {type(model).__name__}")
         self._sample = sample
-        self._auto_foundation = auto_foundation
         self._seed = 0
         self._states = np.zeros(0, np.uint64)
 
@@ -69,23 +69,6 @@ class ModelPlayer:
 
     def __call__(self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]) -> NDArray[np.int64]:
         """Actions, int64 ``(n,)``, for masks ``(n, actions)``."""
-        chosen = self._chosen(observation, masks)
-        if not self._auto_foundation:
-            return chosen
-        home = masks[:, _HOME]
-        return np.where(home.any(1), _HOME[home.argmax(1)], chosen)
-
-    def _chosen(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
-        if self._actions >= N_ACTIONS:
-            return self._predict(observation, masks)
-        boards = board_rows(observation, len(masks))
-        own = np.empty((len(masks), self._actions), np.int8)
-        card_masks(boards, masks, own)
-        actions = self._predict(observation, own)
-        base_actions(boards, actions)
-        return actions
-
-    def _predict(self, observation: Any, masks: NDArray[Any]) -> NDArray[np.int64]:
         legal = masks.astype(np.bool_)
         if not self._sample:
             given = {"action_masks": legal} if self._masked else {}
@@ -110,23 +93,16 @@ class ModelPlayer:
     def annotate(
         self, observation: Any, masks: NDArray[Any], info: Mapping[str, Any]
     ) -> list[Annotation | None]:
-        """For each game the likeliest actions, as base actions, and the value of the position."""
+        """For each game the likeliest actions and the value of the position."""
         if not (self._masked and hasattr(self._model.policy, "get_distribution")):
             return [None] * len(masks)
-        boards, legal = board_rows(observation, len(masks)), masks
-        if self._actions < N_ACTIONS:
-            legal = np.empty((len(masks), self._actions), np.int8)
-            card_masks(boards, masks, legal)
-        probabilities, tensor = self._probabilities(observation, legal.astype(np.bool_))
+        probabilities, tensor = self._probabilities(observation, masks.astype(np.bool_))
         values = self._model.policy.predict_values(tensor).detach().cpu().numpy().reshape(-1)
         found: list[Annotation | None] = []
-        for row, value, board in zip(probabilities, values.tolist(), boards, strict=True):
+        for row, value in zip(probabilities, values.tolist(), strict=True):
             likeliest = np.argsort(-row, kind="stable")[:TOLD]
-            actions = likeliest.astype(np.int64)
-            if self._actions < N_ACTIONS:
-                base_actions(np.repeat(board[None], len(actions), 0), actions)
             shares = np.minimum(row[likeliest].astype(np.float64), 1)
-            choices = zip(actions.tolist(), shares.tolist(), strict=True)
+            choices = zip(likeliest.tolist(), shares.tolist(), strict=True)
             found.append(Annotation(tuple(choice for choice in choices if choice[1] >= LEAST_TOLD), value))
         return found
 
@@ -153,10 +129,9 @@ def model_policy(
     """
     known = way_of_play(model)
     way = known or WayOfPlay()
-    other = [wrapper for wrapper in way.wrappers if wrapper not in PLAYED]
-    if other:
+    if way.wrappers:
         raise BoulangerError(
-            f"model {name} was trained under {other[0]}, which a benchmark does not put around its games: "
+            f"model {name} was trained under {way.wrappers[0]}, which a benchmark does not put around its games: "
             "benchmark a callable that does the same to the observation and the action; or save the model with "
             "save_model(..., wrappers=[]), if the wrapper changes neither"
         )
@@ -164,24 +139,17 @@ def model_policy(
         raise BoulangerError(
             f"model {name} has weights that are not finite numbers: its training diverged, and it plays nothing"
         )
-    actions = int(getattr(model.action_space, "n", 0))
-    widths = (N_ACTIONS, N_ACTIONS + 1, N_CARD_ACTIONS, N_CARD_ACTIONS + 1)
-    if actions not in widths:
+    numbering = _NUMBERINGS.get(int(getattr(model.action_space, "n", 0)))
+    if numbering is None:
         raise BoulangerError(
-            f"model {name} has the action space {model.action_space}: it must have {N_ACTIONS} actions, or "
-            f"{N_CARD_ACTIONS} (CardActions), and one more with undo"
+            f"model {name} has the action space {model.action_space}: it must have {N_ACTIONS} actions, or as many as "
+            "another of the environment's numberings (actions=), and one more with undo"
         )
     observation = _observation_kind(model.observation_space)
     if observation is None:
         raise BoulangerError(
-            f"model {name} has an observation space that is neither 'features' nor 'cards': "
+            f"model {name} has an observation space that is none of {', '.join(map(repr, OBSERVATIONS))}: "
             f"{model.observation_space}"
-        )
-    undo = actions in (N_ACTIONS + 1, N_CARD_ACTIONS + 1)
-    auto_foundation = "AutoFoundation" in way.wrappers
-    if undo and auto_foundation:
-        raise BoulangerError(
-            f"model {name} was trained under AutoFoundation with undo: no benchmark plays that"
         )
     if known is None:
         warnings.warn(
@@ -190,17 +158,14 @@ def model_policy(
             stacklevel=2,
         )
     sample = way.sample if sample is None else sample
+    own = {"observation": observation, **numbering}
     return Policy(
         name=name,
-        act=ModelPlayer(model, actions, sample, auto_foundation),
+        act=ModelPlayer(model, sample),
         batched=True,
-        settings={**way.settings, "observation": observation, "allow_undo": undo},
-        fixed=frozenset({"observation", "allow_undo"}),
-        details={
-            **(_weights(model) if details is None else details),
-            "sample": sample,
-            **({"wrappers": list(way.wrappers)} if way.wrappers else {}),
-        },
+        settings={**way.settings, **own},
+        fixed=frozenset(own),
+        details={**(_weights(model) if details is None else details), "sample": sample},
     )
 
 
@@ -213,8 +178,12 @@ def _weights(model: Any) -> dict[str, str]:
 
 
 def _observation_kind(space: Any) -> str | None:
-    if isinstance(space, spaces.Box) and space.shape == (N_FEATURES,):
-        return "features"
-    if isinstance(space, spaces.Dict) and {"tableau", "cells", "foundations"} == set(space.spaces):
-        return "cards"
-    return None
+    """The observation with this space, whatever its dtype."""
+    found = (kind for kind in OBSERVATIONS if _shape(observation_space(kind)) == _shape(space))
+    return next(found, None)
+
+
+def _shape(space: Any) -> Any:
+    if isinstance(space, spaces.Dict):
+        return {key: _shape(part) for key, part in space.spaces.items()}
+    return getattr(space, "shape", None)

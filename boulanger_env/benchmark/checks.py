@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from boulanger_env.agents.model_files import SETTINGS
@@ -44,7 +45,9 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     """
     n_cells = parse_code(row.code).n_cells
     from_cell, odd = divmod(row.score - _HOME * row.cards_home, _FROM_CELL)
-    undone, half = divmod(row.steps - row.illegal - row.moves, 2)
+    # Under auto_foundation each card home played itself.
+    own = row.moves - (row.cards_home if rules.auto_foundation else 0)
+    undone, half = divmod(row.steps - row.illegal - own, 2)
     # A card that goes from a cell to a column went into that cell before, and a stuck game has no free cell.
     least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == STUCK else 0)
     most_home = {WON: N_CARDS, STUCK: N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
@@ -111,6 +114,8 @@ def check_actions(rows: Sequence[GameRow], rules: Settings) -> None:
     Raises:
         BoulangerError: a row does not match its actions.
     """
+    # Rows keep moves by place, however the policy's actions were numbered.
+    rules = replace(rules, actions="places")
     actions = [decode(row.actions) for row in rows]
     for row, given in zip(rows, actions, strict=True):
         if len(given) != row.steps:

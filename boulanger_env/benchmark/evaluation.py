@@ -19,7 +19,7 @@ from boulanger_env.agents.policies import Policy, first_of
 from boulanger_env.agents.specs import as_policy
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.deals.known import check_name
-from boulanger_env.envs import BoulangerVectorEnv
+from boulanger_env.envs import BoulangerVectorEnv, internal
 from boulanger_env.envs.settings import NO_LIMIT, Settings
 from boulanger_env.game.checks import as_array, is_list, shown, whole_number
 from boulanger_env.game.errors import BoulangerError, did_you_mean
@@ -166,7 +166,7 @@ def header_of(
     for key in player.fixed & set(settings):
         if settings[key] != player.settings[key]:
             raise BoulangerError(
-                f"{key}={shown(settings[key])} is not possible with {player.name}, which was trained with "
+                f"{key}={shown(settings[key])} is not possible with {player.name}, which plays with "
                 f"{key}={shown(player.settings[key])}"
             )
     # Plain Python values, so that they can be saved.
@@ -221,6 +221,7 @@ def play_deals(
     envs = BoulangerVectorEnv(n, autoreset_mode=AutoresetMode.DISABLED, **settings)
     waiting = iter(places)
     playing = np.array([next(waiting, _NOTHING) for _ in range(n)], np.int64)  # the place in each slot
+    slots = np.arange(n)
     steps, illegal = np.zeros(n, np.int64), np.zeros(n, np.int64)
     played: list[list[int]] = [[] for _ in range(n)]
     observation, info = _deal(envs, deals, playing, np.ones(n, np.bool_))
@@ -233,13 +234,15 @@ def play_deals(
         # An idle slot looks to the policy like a game that has ended.
         shown = np.where(idle[:, None], np.int8(1), masks) if idle.any() else masks
         if recording is not None:
-            recording.before(observation, shown, info)
+            recording.before(observation, shown, info, envs)
         actions[busy] = _act(player, observation, shown, info)[busy]
+        # Rows and replays keep moves by place, however the actions are numbered.
+        by_place = internal.places_of_actions(envs, actions, slots) if moves or recording else actions
         observation, rewards, terminated, truncated, info = envs.step(actions)
         if recording is not None:
-            recording.after(actions, rewards)
+            recording.after(by_place, rewards)
         if moves:
-            for actions_of_game, action in zip(played, actions.tolist(), strict=True):
+            for actions_of_game, action in zip(played, by_place.tolist(), strict=True):
                 actions_of_game.append(action)
         steps += 1
         illegal += info["illegal_action"]

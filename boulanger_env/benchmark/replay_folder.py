@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from boulanger_env.agents.policies import Policy
 from boulanger_env.deals import DealSet
+from boulanger_env.envs import BoulangerVectorEnv, internal
 from boulanger_env.files import files_in, remove_partial
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import shown
@@ -144,8 +145,10 @@ class Recording:
             and not (self._record / file_name(row.place, row.code)).exists()
         ]
 
-    def before(self, observation: Any, masks: NDArray[np.int8], info: dict[str, Any]) -> None:
-        """Ask the policy for its annotations before it chooses."""
+    def before(
+        self, observation: Any, masks: NDArray[np.int8], info: dict[str, Any], envs: BoulangerVectorEnv
+    ) -> None:
+        """Ask the policy for its annotations before it chooses an action of these environments."""
         thoughts = self._run.player.annotate(observation, masks, info)
         # An annotation of a game that has ended means nothing.
         ended: Any = masks.all(1)
@@ -157,7 +160,7 @@ class Recording:
             thoughts = [None] * len(masks)
         for slot, thought in enumerate(thoughts):
             try:
-                noted = None if ended[slot] else as_annotation(thought)
+                noted = None if ended[slot] else _by_place(as_annotation(thought), envs, slot)
             except BoulangerError as error:
                 self._leave_out(error)
                 noted = None
@@ -200,3 +203,13 @@ class Recording:
                 f"{row.code} is one; its chance must come from seed() and reset()",
             )
         return row == earlier
+
+
+def _by_place(annotation: Annotation | None, envs: BoulangerVectorEnv, slot: int) -> Annotation | None:
+    """An annotation with its choices as actions of the action table."""
+    if annotation is None or not annotation.choices:
+        return annotation
+    actions, probabilities = zip(*annotation.choices, strict=True)
+    chosen = np.array(actions, np.int64)
+    places = internal.places_of_actions(envs, chosen, np.full(len(chosen), slot)).tolist()
+    return annotation._replace(choices=tuple(zip(places, probabilities, strict=True)))

@@ -30,7 +30,7 @@ class GameRow(NamedTuple):
     illegal: int
     """How many of them were illegal."""
     actions: str = ""
-    """All actions chosen, two base32 symbols each, if they were kept (``evaluate(..., moves=True)``)."""
+    """All actions chosen, by place, two base32 symbols each, if they were kept (``evaluate(..., moves=True)``)."""
 
     @property
     def won(self) -> bool:

@@ -278,17 +278,22 @@ def tap_mask(board: Board, mask: Array, out: Array) -> None:
 
 
 @kernel
-def card_masks(boards: Array, masks: Array, out: Array) -> None:
-    """``card_mask`` for each row of a batch."""
+def places_of(boards: Array, games: Array, chosen: Array, actions: int, out: Array) -> None:
+    """The action of the action table, or undo, for which each of some actions stands; an illegal one if for none.
+
+    Args:
+        boards: uint8 ``(n, BOARD_SIZE)``.
+        games: int64 ``(k,)``, the rows of ``boards``.
+        chosen: int64 ``(k,)``, actions of the numbering, or undo; of others the result means nothing.
+        actions: the numbering: ``PLACES``, ``CARDS`` or ``TAPS``.
+        out: int64 ``(k,)``, overwritten.
+    """
+    width = N_ACTIONS if actions == PLACES else N_CARD_ACTIONS if actions == CARDS else N_SOURCES
     for i in range(len(out)):
-        card_mask(boards[i], masks[i], out[i])
-
-
-@kernel
-def base_actions(boards: Array, actions: Array) -> None:
-    """Turn card actions into the base actions that they stand for; without one, into an illegal action."""
-    for i in range(len(actions)):
-        if actions[i] == N_CARD_ACTIONS:
-            actions[i] = UNDO
-        else:
-            actions[i] = as_place(boards[i], actions[i], CARDS)
+        action, board = i64(chosen[i]), boards[games[i]]
+        place = NO_ONE
+        if action == width:
+            place = UNDO
+        elif 0 <= action < width:
+            place = as_place(board, action, actions)
+        out[i] = place if place >= 0 else never_legal(board)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from boulanger_env.game.game import Game
 from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import State
 from boulanger_env.game.turns import Turn
 
 from ._batch.outputs import Outputs
-from .action_maps import never_legal, place_of
+from .action_maps import PLACES, never_legal, place_of, places_of
 from .settings import Settings
 from .single import BoulangerEnv
 from .vector import BoulangerVectorEnv
@@ -88,3 +91,14 @@ def codes_of(batch: BoulangerVectorEnv) -> list[str]:
     """The codes of the current games, "" for one that was given as a board."""
     codes: list[str] = batch._codes.tolist()
     return codes
+
+
+def places_of_actions(
+    batch: BoulangerVectorEnv, actions: NDArray[np.int64], games: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """``place_of_action`` for one action, int64 ``(k,)``, of each of these games, int64 ``(k,)``."""
+    if batch._rules.actions == PLACES:
+        return actions
+    places = np.empty(len(actions), np.int64)
+    places_of(batch._games.boards, games, actions, batch._rules.actions, places)
+    return places

@@ -20,13 +20,16 @@ import pytest
 
 import boulanger_env
 from boulanger_env import BoulangerEnv, BoulangerError
-from boulanger_env.agents import AgentSpec, as_policy, save_model
+from boulanger_env.agents import AgentSpec, as_policy, make, save_model
 from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.agents.naming import file_stem, identity
-from boulanger_env.benchmark import evaluate
+from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.benchmark.action_text import decode
 from boulanger_env.cli.bench_agents import bench
 from boulanger_env.deals import DealSet
+from boulanger_env.envs import internal
 from boulanger_env.envs.settings import Settings
+from boulanger_env.replay import Replay
 from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
 
 DEALS = DealSet("few", [f"MS-C4-{i}" for i in range(1, 7)])
@@ -333,12 +336,66 @@ class TestModels:
         same: dict[str, Any] = {"allow_undo": undo, "observation": "features"}
         assert evaluate(model, DEALS[:1], max_episode_steps=5, **same).games
 
-    @pytest.mark.parametrize("outside", [lambda env: env, CardActions])
-    def test_a_model_of_auto_foundation_is_played_under_it(self, outside: Any) -> None:
-        env = outside(AutoFoundation(BoulangerEnv(observation="cards", max_episode_steps=60)))
+    @pytest.mark.parametrize("auto_foundation", [False, True])
+    @pytest.mark.parametrize("actions", ["places", "cards", "taps"])
+    def test_a_model_is_played_under_its_own_keywords(
+        self, actions: str, auto_foundation: bool, tmp_path: Path
+    ) -> None:
+        """The rows, the moves kept and the replays are those of an environment with the model's keywords."""
+        keywords: dict[str, Any] = {"actions": actions, "auto_foundation": auto_foundation, "prune": True}
+        env = BoulangerEnv(observation="cards", max_episode_steps=40, **keywords)
         model = self.model(env)
-        results = evaluate(model, DEALS)
-        assert results.details["wrappers"][-1] == "AutoFoundation"
+        save_model(model, tmp_path / "m.zip", sample=False)
+        replays: list[Replay] = []
+        results = evaluate(
+            tmp_path / "m.zip", DEALS, moves=True, record=replays.append, file=tmp_path / "r.jsonl"
+        )
+        assert {key: results.settings[key] for key in keywords} == keywords
+        # Reading it plays every game again.
+        assert Results.load(tmp_path / "r.jsonl") == results
+        for row in results.games:
+            observation, info = env.reset(options={"code": row.code})
+            start = internal.start_of(env)
+            over, steps, places, probable = False, 0, [], []
+            while not over:
+                action, _ = model.predict(observation, action_masks=info["action_mask"], deterministic=True)
+                places.append(internal.place_of_action(env, int(action)))
+                observation, _, terminated, truncated, info = env.step(action)
+                over, steps = terminated or truncated, steps + 1
+            assert (row.score, row.moves, row.steps) == (info["score"], info["moves"], steps)
+            assert row.cards_home == env.game.cards_home
+            replay = next(one for one in replays if one.start == start)
+            assert list(replay.actions) == places == decode(row.actions).tolist()
+            assert replay.end == env.game
+            # What it thought is noted by place too: with the masks, the likeliest action is the one it played.
+            probable = [annotation.choices[0][0] for annotation in replay.annotations if annotation]
+            assert probable == places
+        assert any(row.cards_home for row in results.games)
+
+    @pytest.mark.parametrize(
+        ("wrap", "keywords"),
+        [
+            (CardActions, {"actions": "cards"}),
+            (TapActions, {"actions": "taps"}),
+            (AutoFoundation, {"auto_foundation": True}),
+            (
+                lambda env: CardActions(AutoFoundation(env)),
+                {"actions": "cards", "auto_foundation": True},
+            ),
+        ],
+    )
+    def test_a_wrapper_that_a_keyword_stands_for(
+        self, wrap: Any, keywords: dict[str, Any], tmp_path: Path
+    ) -> None:
+        env = wrap(BoulangerEnv(observation="cards", max_episode_steps=300))
+        model = self.model(env)
+        names = ["CardActions", "AutoFoundation"] if len(keywords) == 2 else [type(env).__name__]
+        save_model(model, tmp_path / "given.zip", sample=False, wrappers=names, settings={"prune": False})
+        save_model(model, tmp_path / "m.zip", sample=False)
+        for policy in (as_policy(model), as_policy(tmp_path / "m.zip"), as_policy(tmp_path / "given.zip")):
+            assert {key: policy.settings[key] for key in keywords} == keywords
+            assert "wrappers" not in policy.details
+        results = evaluate(model, DEALS[:3])
         for row in results.games:
             observation, info = env.reset(options={"code": row.code})
             over = False
@@ -346,18 +403,21 @@ class TestModels:
                 action, _ = model.predict(observation, action_masks=info["action_mask"], deterministic=True)
                 observation, _, terminated, truncated, info = env.step(action)
                 over = terminated or truncated
-            assert (row.score, row.moves, row.cards_home) == (
-                info["score"],
-                info["moves"],
-                env.unwrapped.game.cards_home,
-            )
-        assert any(row.cards_home for row in results.games)
+            if not truncated:
+                assert (row.score, row.moves) == (info["score"], info["moves"])
+
+    def test_what_plays_by_place_is_not_asked_for_cards(self) -> None:
+        for policy in ("greedy", make("random")):
+            with pytest.raises(BoulangerError, match="actions='cards' is not possible with"):
+                evaluate(policy, DEALS[:1], actions="cards")
+        assert evaluate(first, DEALS[:2], actions="taps", moves=True).settings["actions"] == "taps"
+        automatic = evaluate("greedy", DEALS, auto_foundation=True, moves=True)
+        assert sum(row.moves - row.steps for row in automatic.games) > 0
 
     @pytest.mark.parametrize(
         ("wrap", "named"),
         [
             (MaskInObservation, "MaskInObservation"),
-            (TapActions, "TapActions"),
             (lambda env: gym.wrappers.NormalizeObservation(env), "NormalizeObservation"),
         ],
     )
@@ -422,7 +482,7 @@ class TestModels:
             "max_episode_steps": 77,
             "observation": "cards",
         }
-        for keywords in ({}, {"allow_undo": True}):
+        for keywords in ({}, {"allow_undo": True}, {"actions": "cards"}, {"auto_foundation": True}):
             chosen = {**other, **keywords}
             save_model(self.model(BoulangerEnv(**chosen)), tmp_path / "m.zip", sample=False)
             assert as_policy(tmp_path / "m.zip").settings == {**SETTINGS, **chosen}
@@ -434,7 +494,8 @@ class TestModels:
         self.model(BoulangerEnv(observation="cards", prune=True)).save(tmp_path / "plain.zip")
         for model in (tmp_path / "plain.zip", MaskablePPO.load(tmp_path / "plain.zip", device="cpu")):
             with pytest.warns(UserWarning, match="does not say how it was trained"):
-                assert as_policy(model).settings == {"observation": "cards", "allow_undo": False}
+                settings = as_policy(model).settings
+            assert settings == {"observation": "cards", "actions": "places", "allow_undo": False}
 
     def test_a_model_that_diverged_is_refused(self) -> None:
         model = self.model(BoulangerEnv(observation="cards"))
