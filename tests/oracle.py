@@ -71,6 +71,24 @@ class SplitMix64:
                 return number
 
 
+def draw_start(stream: SplitMix64, left: list[int], weights: list[float], share: float) -> int | None:
+    """Which of some starts, in these groups, an episode begins at; None for a whole deal."""
+    u = (stream.next() >> 11) / 2**53
+    if u < share:
+        return None
+    groups = sorted(set(left))
+    total = sum(weights[group] for group in groups)
+    reached, chosen = 0.0, groups[0]
+    for group in groups:
+        reached += weights[group]
+        if weights[group]:
+            chosen = group
+        if u < share + (1 - share) * reached / total:
+            break
+    members = [i for i, group in enumerate(left) if group == chosen]
+    return members[stream.below(len(members))]
+
+
 def bk1_deck(number: int) -> list[int]:
     """The deck of a BK1 deal, first card dealt first."""
     assert 0 <= number < 2**35
@@ -295,6 +313,11 @@ class Oracle:
         self.score += points
         self.moves += 1
         return points
+
+    def send_home(self) -> None:
+        """Plays moves home until there is none."""
+        while home := [move for move in self.legal() if move[1] == 9]:
+            self.push(home[0])
 
     def undo(self) -> Triple | None:
         """Takes the last move back and returns it; None when nothing can be taken back."""

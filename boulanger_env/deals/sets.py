@@ -25,6 +25,9 @@ from boulanger_env.game.state import CELL_COUNTS
 from . import builtin
 from .labels import Labels, as_labels, checked_labels, read_label
 
+SOLVABLE = "solvable"
+"""The only name of deals that takes the number of cells from the environment."""
+
 _NAME_LINE = "# name:"
 
 # Name of a built-in set -> the set of which it is the beginning, and its number of deals.

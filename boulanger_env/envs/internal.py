@@ -87,10 +87,9 @@ def play(batch: BoulangerVectorEnv, actions: Any) -> tuple[Outputs, int]:
     return batch._play(actions)
 
 
-def codes_of(batch: BoulangerVectorEnv) -> list[str]:
-    """The codes of the current games, "" for one that was given as a board."""
-    codes: list[str] = batch._codes.tolist()
-    return codes
+def origins_of(batch: BoulangerVectorEnv) -> list[tuple[str, int, int]]:
+    """The current games' codes ("" for none), and the index and group of the positions that they started from."""
+    return batch._origins()
 
 
 def places_of_actions(

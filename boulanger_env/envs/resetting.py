@@ -1,4 +1,4 @@
-"""Checks of the arguments of a batch's ``reset``."""
+"""Checks of the arguments of ``reset``, of the single environment and of the batch."""
 
 from __future__ import annotations
 
@@ -14,15 +14,55 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import rows_of
 
-RESET_OPTIONS = ("codes", "reset_mask")
+from .settings import Settings
+
+GAME_OPTIONS = ("code", "board", "game")
+"""The forms of a game to start from; a batch takes lists of one of them, under the plural."""
+
+RESET_OPTIONS = (*(f"{option}s" for option in GAME_OPTIONS), "reset_mask")
 _MOST_SEED = 2**128 - 1
 
 
-def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
+def read_game_option(options: Any, settings: Settings) -> Game | None:
+    """The game that the options of a single environment's reset ask for, a copy; None for its next deal.
+
+    Raises:
+        BoulangerError: an option is unknown or has an invalid value, or more than one is given.
+    """
+    takes = f"it takes one of {', '.join(GAME_OPTIONS)}"
+    if options is not None and not isinstance(options, Mapping):
+        raise BoulangerError(f"reset: options={shown(options)} is not a dict: {takes}")
+    if not options:
+        return None
+    unknown = [name for name in options if name not in GAME_OPTIONS]
+    if unknown:
+        raise BoulangerError(f"reset: option {shown(unknown[0])} is unknown: {takes}")
+    if len(options) > 1:
+        raise BoulangerError(f"reset: {len(options)} options are given: {takes}")
+    [(option, given)] = options.items()
+    return _read_game(option, given, settings)
+
+
+def _read_game(option: str, given: Any, settings: Settings) -> Game:
+    if option == "code":
+        return Game.from_code(given)
+    if option == "board":
+        game = Game.from_text(given, settings.source.n_cells)
+    elif isinstance(given, Game):
+        game = given.copy()
+    else:
+        raise BoulangerError(f"reset: option 'game' is {type(given).__name__}, it must be a Game")
+    check_start(game, settings.auto_foundation)
+    return game
+
+
+def read_reset_options(
+    options: Any, n: int, settings: Settings
+) -> tuple[NDArray[np.bool_], dict[int, Game] | None]:
     """The sub-environments of ``n`` to reset, bool ``(n,)``, and the games to start there, None for their next deals.
 
     Raises:
-        BoulangerError: an option is unknown or has an invalid value.
+        BoulangerError: an option is unknown or has an invalid value, or games are given in more than one form.
     """
     chosen = np.ones(n, np.bool_)
     if options is not None and not isinstance(options, Mapping):
@@ -42,13 +82,23 @@ def read_reset_options(options: Any, n: int) -> tuple[NDArray[np.bool_], dict[in
                 f"reset: reset_mask has dtype {chosen.dtype} and shape {chosen.shape}: it must be bool ({n},) "
                 "with at least one True"
             )
-    if "codes" not in options:
+    forms = [option for option in GAME_OPTIONS if f"{option}s" in options]
+    if not forms:
         return chosen, None
-    codes = options["codes"]
-    if not is_list(codes) or len(codes) != n:
-        given = len(codes) if is_list(codes) else shown(codes)
-        raise BoulangerError(f"reset: codes must be one code per sub-environment, {n}, not {given}")
-    return chosen, {i: Game.from_code(codes[i]) for i in np.flatnonzero(chosen).tolist()}
+    if len(forms) > 1:
+        raise BoulangerError(f"reset: both {forms[0]}s and {forms[1]}s are given: it takes one of them")
+    option = forms[0]
+    listed = options[f"{option}s"]
+    if not is_list(listed) or len(listed) != n:
+        given = len(listed) if is_list(listed) else shown(listed)
+        raise BoulangerError(f"reset: {option}s must be one {option} per sub-environment, {n}, not {given}")
+    games = {}
+    for i in np.flatnonzero(chosen).tolist():
+        try:
+            games[i] = _read_game(option, listed[i], settings)
+        except BoulangerError as error:
+            raise type(error)(f"sub-environment {i}: {error}") from None
+    return chosen, games
 
 
 def check_start(game: Game, auto_foundation: bool) -> None:

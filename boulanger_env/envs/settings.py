@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from boulanger_env.deals import DealSet, as_deal_set
-from boulanger_env.game.checks import MOST, is_whole, shown
+from boulanger_env.deals import DealSet, Starts, as_deal_set
+from boulanger_env.deals.sets import SOLVABLE
+from boulanger_env.deals.start_files import is_file_of_starts
+from boulanger_env.game.checks import MOST, is_whole, plain, shown
 from boulanger_env.game.codes import RANDOM, format_code
+from boulanger_env.game.drawing import no_tables
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.text import check_n_cells
 from boulanger_env.render.layout import DEFAULT_SIZE, read_size
 from boulanger_env.render.view import RENDER_MODES
 
+from ._batch.infos import START_KEYS, TEXT_KEYS
 from ._batch.stepping import CODE_DTYPE, PENALIZE, RAISE, TERMINATE, Decks, Rules, letters
 from .action_maps import ACTIONS, WIDTHS
 from .observations import observation_space
 from .rewards import Reward, as_reward
 
-Deals = str | DealSet | Sequence[str] | None
+Deals = str | os.PathLike[str] | DealSet | Starts | Sequence[str] | None
 
 ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
 SEQUENTIAL = "sequential"
 DEFAULT_LIMIT, NO_LIMIT = 500, -1
-SOLVABLE = "solvable"
 
 _FLAGS = ("auto_foundation", "allow_undo", "prune", "array_infos")
 _CHOICES: dict[str, Iterable[Any]] = {
@@ -44,6 +48,7 @@ class DealSource:
     """The source of an environment's games, prepared for the kernels.
 
     Attributes:
+        starts: positions to start from, which whole deals may be mixed into, or None.
         deals: the listed games, or None for random games.
         codes: the listed games' codes, or None for random games.
         decks: uint8 ``(m, 52)``: the listed games' decks.
@@ -53,6 +58,7 @@ class DealSource:
     def __init__(self, deals: Deals, n_cells: int) -> None:
         check_n_cells(n_cells)
         self.n_cells = int(n_cells)
+        self.starts: Starts | None = None
         self.deals: DealSet | None = None
         self.codes: tuple[str, ...] | None = None
         self.decks: NDArray[np.uint8] = np.empty((0, 52), np.uint8)
@@ -62,16 +68,31 @@ class DealSource:
                 f"deals={deals!r} can be read only once, but environments that share it each need all of it: give a "
                 "list, deals=list(...)"
             )
+        if is_file_of_starts(deals):
+            deals = Starts.load(cast("str | os.PathLike[str]", deals))
+        if isinstance(deals, Starts):
+            self.starts, deals = deals, deals.deals
         if deals is not None:
-            # The only name that takes the number of cells from the environment.
             if isinstance(deals, str) and deals == SOLVABLE:
                 deals = f"solvable-c{n_cells}"
             self.deals = as_deal_set(deals)
             self.codes = self.deals.codes
             self.decks, self.deck_cells = self.deals.decks()
 
-    def code(self, deal: int) -> str:
-        """The code of a deal as returned by ``new_game``."""
+    def given_starts(self) -> Starts:
+        """The starts.
+
+        Raises:
+            AttributeError: there are none, so that ``hasattr(env, "starts")`` is False.
+        """
+        if self.starts is None:
+            raise AttributeError("this environment deals whole games: make it with deals=Starts(...)")
+        return self.starts
+
+    def code(self, deal: int) -> str | None:
+        """The code of a deal as returned by ``new_game``; None for a start."""
+        if deal < 0:
+            return None
         if self.codes is not None:
             return self.codes[deal]
         return format_code(RANDOM, self.n_cells, deal)
@@ -111,11 +132,17 @@ class Settings:
         if self.deals is None and self.deal_order == SEQUENTIAL:
             raise BoulangerError("deal_order='sequential' needs deals: random games have no order")
         source = DealSource(self.deals, self.n_cells)
+        if source.starts is not None:
+            if self.deal_order == SEQUENTIAL:
+                raise BoulangerError(
+                    "deal_order='sequential' needs a list of deals: starts are drawn by weight"
+                )
+            source.starts.check_playable(self.auto_foundation)
         # Independent plain values, whatever their original types.
         plain = {
             "source": source,
             "n_cells": source.n_cells,
-            "deals": source.deals,
+            "deals": source.starts or source.deals,
             "reward": as_reward(self.reward),
             "max_episode_steps": _read_limit(self.max_episode_steps),
             "render_size": read_size(self.render_size),
@@ -149,6 +176,11 @@ class Settings:
         """Width and height of pictures, in pixels."""
         return read_size(self.render_size)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Keys that the infos of an environment with these settings do not have."""
+        return (TEXT_KEYS if self.array_infos else ()) + (START_KEYS if self.source.starts is None else ())
+
     def rules(self) -> Rules:
         """The effects of actions, for the kernels."""
         return Rules(
@@ -166,11 +198,13 @@ class Settings:
         """Where the games come from, for the kernels."""
         source = self.source
         return Decks(
-            cards=source.decks,
-            cells=source.deck_cells,
+            # Ray and joblib hand over arrays in shared memory: kernels are compiled for writable ones.
+            cards=plain(source.decks),
+            cells=plain(source.deck_cells),
             codes=letters(np.array(source.codes or (), CODE_DTYPE)),
             n_cells=source.n_cells,
             sequential=int(self.deal_order == SEQUENTIAL),
+            starts=no_tables() if source.starts is None else source.starts.tables,
         )
 
     def episode_keywords(self) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from boulanger_env.game.checks import shown
-from boulanger_env.game.errors import BoulangerError
+from boulanger_env.deals import Starts
+from boulanger_env.game.drawing import NO_START
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved, kernel
@@ -24,12 +24,15 @@ from boulanger_env.render.layout import DEFAULT_SIZE
 from boulanger_env.render.view import RENDER_FPS, RENDER_MODES, Frame, View
 
 from ._batch.infos import as_arrays
+from ._batch.loops import E_GROUP, E_OUTCOME, E_POSITION, E_START, E_STEPS, Games
 from ._batch.stepping import (
+    CODE_DTYPE,
     INFO_OUTCOMES,
     RAISE,
     Decks,
     Rules,
     is_legal,
+    letters,
     new_game,
     settle,
     step_game,
@@ -38,11 +41,10 @@ from ._batch.stepping import (
 from .features import N_FEATURES, write_features
 from .observations import Observation, cards_of
 from .refusals import refuse
-from .resetting import check_start, read_seed
+from .resetting import read_game_option, read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
-
-RESET_OPTIONS = ("code", "board", "game")
+from .states import GameState, checked_state, read_state, write_state
 
 
 class BoulangerEnv(gym.Env[Observation, np.int64]):
@@ -130,7 +132,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     A new deal, with all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later
     `reset()` deals its next game. `reset(options={"code": ...})` deals a given game; `{"board": text}` and
     `{"game": Game}` start from a position. Random deals never have codes reserved for evaluation (`TST...` and
-    `VAL...`).
+    `VAL...`). With `deals=Starts(...)` episodes start from positions drawn by weight, see `boulanger_env.deals.Starts`.
 
     ## Episode End
 
@@ -151,6 +153,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `code`            | str; `""` for a game given as a board                                                |
     | `outcome`         | str; `""` while playing, then `"won"`, `"stuck"` or `"illegal"`                      |
     | `is_success`      | bool, won                                                                            |
+    | `start`, `group`  | int; only with `Starts`: the position's index and group, -1 for another game         |
 
     Only `truncated` reports a truncation, whether by the environment or by a `TimeLimit` around it. With
     `array_infos=True` everything can become a tensor: `code` and `outcome` are left out, and numbers are
@@ -161,7 +164,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | keyword | default | meaning |
     |---------------------|--------------|--------------------------------------------------------------------------------|
     | `n_cells` | 4 | cells of the random games: 4, 2 or 1 (a code sets its own count) |
-    | `deals` | `None` | None = random BK1 games; the name of a set; a `DealSet`; a list of codes |
+    | `deals` | `None` | None = random BK1 games; the name of a set; a `DealSet`; a list of codes; `Starts` |
     | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping around; a seed restarts) |
     | `observation` | `"features"` | `"features"` or `"cards"` |
     | `actions` | `"places"` | `"places"`, `"cards"` or `"taps"`: see Action Space |
@@ -239,19 +242,30 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self.observation_space = self._settings.observation_space()
         self._rules, self._decks = self._settings.rules(), self._settings.decks()
         self._rows = new_state()
-        self._step, self._deal, self._settle = Resolved(_step), Resolved(_new_game), Resolved(_settle)
+        self._step, self._deal = Resolved(_step), Resolved(_new_game)
+        self._settle, self._write_mask = Resolved(_settle), Resolved(_write_mask)
         self._mask = np.zeros(self._settings.n_actions, np.int8)
         self._scratch = np.empty(52, np.uint8)
         self._stream: np.uint64 | None = None
         self._position = 0
+        self._drawn = NO_START, NO_START
         self._steps = 0
-        self._owed = 0.0
         self._moves_at_reset = 0
+        self._return = 0.0
         self._raises = self._settings.when_illegal == RAISE
         self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
         self._code: str | None = None
         self._state = "new"
         self._outcome: str | None = None
+
+    @property
+    def starts(self) -> Starts:
+        """The positions that episodes start from, with their weights.
+
+        Raises:
+            AttributeError: the environment was not made with ``Starts`` as its ``deals``.
+        """
+        return self._settings.source.given_starts()
 
     @property
     def game(self) -> Game:
@@ -289,7 +303,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 in progress is unchanged.
         """
         with self._turn:
-            return self._start(self._given_game(options), read_seed(seed))
+            game = read_game_option(options, self._settings)
+            return self._start(game, read_seed(seed))
 
     def _start(self, game: Game | None, seed: int | None) -> tuple[Observation, dict[str, Any]]:
         super().reset(seed=seed)
@@ -300,17 +315,21 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             rows = self._rows
             rows.board[:], rows.counters[:], rows.history[:] = rows_of(game)
             self._code = game.code
+            self._drawn = NO_START, NO_START
         else:
-            stream, deal = self._deal(self._rows, self._stream, self._position, self._decks, self._scratch)
+            stream, deal, start, group = self._deal(
+                self._rows, self._stream, self._position, self._decks, self._scratch
+            )
             # Numba returns a uint64 as an int; passed as such, it would compile the kernel again for int64.
             self._stream = np.uint64(stream)
             self._position += 1
             self._code = self._settings.source.code(int(deal))
+            self._drawn = int(start), int(group)
         self._steps = 0
         self._state = "playing"
         self._outcome = None
         before = int(self._rows.counters[MOVES])
-        self._owed = self._settle(self._rows, self._rules, self._mask)
+        self._return = self._settle(self._rows, self._rules, self._mask)
         self._moves_at_reset = int(self._rows.counters[MOVES]) - before
         if self.render_mode == "human":
             self.render()
@@ -350,8 +369,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         reward, illegal, outcome = self._step(self._rows, number, self._rules, self._mask, features)
         if isinstance(observation, dict):
             observation = cards_of(self._rows.board)
-        reward, self._owed = reward + self._owed, 0.0
+        if not self._steps:
+            # What is owed for moves that played themselves at the reset.
+            reward, self._return = reward + self._return, 0.0
         self._steps += 1
+        self._return += reward
         terminated = outcome != O_RUNNING
         truncated = not terminated and self._steps >= self._most_steps
         if terminated or truncated:
@@ -361,6 +383,67 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         if self.render_mode == "human":
             self.render()
         return observation, float(reward), terminated, truncated, info
+
+    def get_state(self) -> GameState:
+        """Everything that decides how the game goes on, the stream of the next deals included.
+
+        Not included are this environment's keywords, the weights of its ``starts`` and states of wrappers around it,
+        such as the count of a ``TimeLimit``.
+
+        Returns:
+            Plain arrays with one row, copied, as from :meth:`BoulangerVectorEnv.get_state`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no game yet.
+        """
+        with self._turn:
+            self._check_reset()
+            return read_state(self._as_games(), slice(None))
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
+        """Go on from a state: exactly as in the environment that it was taken from.
+
+        Args:
+            state: as returned by ``get_state``, here or by a batch for one game; also what ``np.load`` makes of a file.
+
+        Returns:
+            The observation and the info, as from ``reset``.
+
+        Raises:
+            BoulangerError: it is not a state of one game, its version is another, its keywords keep other arrays, or
+                it was modified. Nothing is changed.
+        """
+        with self._turn:
+            games = self._as_games()
+            write_state(checked_state(state, games, 1), games, slice(None))
+            episode = games.episodes[0]
+            outcome = int(episode[E_OUTCOME])
+            self._position, self._steps = int(episode[E_POSITION]), int(episode[E_STEPS])
+            self._drawn = int(episode[E_START]), int(episode[E_GROUP])
+            self._stream, self._return = games.streams[0], games.returns.item(0)
+            self._code = games.codes.view(CODE_DTYPE).item(0) or None
+            self._state = "playing" if outcome == O_RUNNING else "over"
+            self._outcome = OUTCOMES[outcome]
+            self._write_mask(self._rows, self._rules, self._mask)
+            if outcome not in (O_RUNNING, O_TRUNCATED):
+                self._mask[:] = 1
+            if self.render_mode == "human":
+                self.render()
+            return self._observe(), self._info(outcome, illegal=False)
+
+    def _as_games(self) -> Games:
+        """This game as a batch of one, on the same rows; the rest is copied."""
+        rows = self._rows
+        games = Games.make(1)._replace(
+            boards=rows.board[None], counters=rows.counters[None], history=rows.history[None]
+        )
+        episode = games.episodes[0]
+        episode[E_POSITION], episode[E_STEPS] = self._position, self._steps
+        episode[E_OUTCOME] = OUTCOMES.index(self._outcome)
+        episode[E_START], episode[E_GROUP] = self._drawn
+        games.streams[0], games.returns[0] = self._stream or 0, self._return
+        games.codes[:] = letters(np.array([self._code or ""], CODE_DTYPE))
+        return games
 
     def render(self) -> Frame | None:
         """Render the board in ``render_mode``.
@@ -391,12 +474,17 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         # Two environments on the same rows would change each other's games.
         return copy.deepcopy(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Made again from the settings: the decks of a copy must be those of its own starts.
+        return {name: value for name, value in self.__dict__.items() if name != "_decks"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Ray and joblib hand over arrays in shared memory, which cannot be written to.
-        self._rows, self._mask, self._scratch, self._rules, self._decks = copy.deepcopy(
-            (self._rows, self._mask, self._scratch, self._rules, self._decks)
+        self._rows, self._mask, self._scratch, self._rules = copy.deepcopy(
+            (self._rows, self._mask, self._scratch, self._rules)
         )
+        self._decks = self._settings.decks()
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -408,33 +496,6 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     def _live_game(self) -> Game:
         return game_of(self._rows, self._code)
-
-    def _given_game(self, options: dict[str, Any] | None) -> Game | None:
-        """The game requested by the reset options, checked before anything changes."""
-        if options is not None and not isinstance(options, Mapping):
-            raise BoulangerError(
-                f"reset: options={shown(options)} is not a dict: it takes one of {', '.join(RESET_OPTIONS)}"
-            )
-        if not options:
-            return None
-        unknown = [name for name in options if name not in RESET_OPTIONS]
-        if unknown or len(options) > 1:
-            given = (
-                f"option {shown(unknown[0])} is unknown" if unknown else f"{len(options)} options are given"
-            )
-            raise BoulangerError(f"reset: {given}: it takes one of {', '.join(RESET_OPTIONS)}")
-        if "code" in options:
-            return Game.from_code(options["code"])
-        if "board" in options:
-            game = Game.from_text(options["board"], self._settings.source.n_cells)
-        elif isinstance(options["game"], Game):
-            game = options["game"].copy()
-        else:
-            raise BoulangerError(
-                f"reset: option 'game' is {type(options['game']).__name__}, it must be a Game"
-            )
-        check_start(game, self._settings.auto_foundation)
-        return game
 
     def _refuse_illegal(self, action: int) -> None:
         if not _is_legal(self._rows, action, self._rules):
@@ -457,6 +518,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             "outcome": INFO_OUTCOMES[outcome],
             "is_success": outcome == O_WON,
         }
+        if self._settings.source.starts is not None:
+            info["start"], info["group"] = self._drawn
         return as_arrays(info) if self._array_infos else info
 
 
@@ -486,7 +549,9 @@ def _is_legal(state: State, action: int, rules: Rules) -> bool:
 
 
 @kernel
-def _new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Array) -> tuple[Any, int]:
+def _new_game(
+    state: State, stream: Any, position: int, decks: Decks, scratch: Array
+) -> tuple[Any, int, int, int]:
     """``new_game``, compiled to be called from Python."""
     return new_game(state, stream, position, decks, scratch)
 
@@ -497,3 +562,8 @@ def _settle(state: State, rules: Rules, mask: Array) -> float:
     owed = settle(state, rules)
     write_mask(state, rules, mask)
     return owed
+
+
+@kernel
+def _write_mask(state: State, rules: Rules, mask: Array) -> None:
+    write_mask(state, rules, mask)

@@ -16,7 +16,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from boulanger_env.deals import Starts
 from boulanger_env.game.checks import as_array, is_whole, shown, whole_number
+from boulanger_env.game.drawing import NO_START
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
@@ -32,13 +34,17 @@ from ._batch.loops import (
     B_ILLEGAL,
     B_WON,
     DISABLED,
+    E_GROUP,
     E_OUTCOME,
     E_POSITION,
+    E_START,
     E_STEPS,
     F_RETURN,
+    I_GROUP,
     I_LENGTH,
     I_MOVES,
     I_SCORE,
+    I_START,
     NEXT_STEP,
     OUTCOME_TEXTS,
     SAME_STEP,
@@ -61,6 +67,7 @@ from .refusals import refuse
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
+from .states import GameState, checked_state, read_indices, read_state, write_state
 
 _AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -185,7 +192,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             settings.n_actions,
             settings.observation,
             finals=self.autoreset_mode is AutoresetMode.SAME_STEP,
-            texts=not settings.array_infos,
+            left_out=settings.left_out,
             reuse_always=not copy,
         )
 
@@ -214,6 +221,15 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             spec = replace(spec, max_episode_steps=None if limit == NO_LIMIT else limit)
         self._spec = spec
 
+    @property
+    def starts(self) -> Starts:
+        """The positions that episodes start from, with their weights.
+
+        Raises:
+            AttributeError: the environment was not made with ``Starts`` as its ``deals``.
+        """
+        return self._settings.source.given_starts()
+
     # -- the vector environment -------------------------------------------------------------------------------
 
     def reset(
@@ -227,13 +243,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         Args:
             seed: an int (sub-environment i takes ``seed + i``) or one per sub-environment, None to leave its
                 deal stream as it is.
-            options: ``codes``, one game code per sub-environment; ``reset_mask``, bool ``(n,)``: only the
-                marked ones are reset, and the current state of the others is returned.
+            options: at most one of ``codes`` (game codes), ``boards`` (text boards, with this environment's
+                ``n_cells``) and ``games`` (``Game``s, copied with their score and undo history), one per
+                sub-environment; ``reset_mask``, bool ``(n,)``: only the marked ones are reset, and the current state
+                of the others is returned.
 
         Raises:
-            BoulangerError: an unknown option, or an invalid seed, code or mask. Nothing is changed.
+            BoulangerError: an unknown option, or an invalid seed, code, board, game or mask, or a position without a
+                legal move. Nothing is changed.
         """
-        chosen, games = read_reset_options(options, self.num_envs)
+        chosen, games = read_reset_options(options, self.num_envs, self._settings)
         seeds = read_seeds(seed, self.num_envs)
         with self._turn:
             return self._start(seed, seeds, chosen, games)
@@ -310,6 +329,66 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         with self._turn:
             write_masks(self._games, self._rules, mask.view(np.int8))
         return mask
+
+    def get_state(self, indices: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> GameState:
+        """Everything that decides how some games go on, the streams of their next deals included.
+
+        Not included are this environment's keywords, the weights of its ``starts`` and states of wrappers around it.
+
+        Args:
+            indices: sub-environments, each as often as wanted; None for all.
+
+        Returns:
+            Plain arrays with a row for each game, copied. ``np.savez`` saves them. Rows can be selected, repeated and
+            joined, in all arrays alike, but not modified.
+
+        Raises:
+            BoulangerError: there is no such sub-environment.
+            gymnasium.error.ResetNeeded: there are no games yet.
+
+        >>> envs = BoulangerVectorEnv(2)
+        >>> _ = envs.reset(seed=7)
+        >>> state = envs.get_state()
+        >>> codes = [envs.reset()[1]["code"].tolist() for _ in range(2)]
+        >>> _ = envs.set_state(state)
+        >>> [envs.reset()[1]["code"].tolist() for _ in range(2)] == codes
+        True
+        """
+        self._check_reset()
+        with self._turn:
+            return read_state(self._games, read_indices(indices, self.num_envs, distinct=False))
+
+    def set_state(
+        self,
+        state: Mapping[str, NDArray[Any]],
+        indices: Sequence[int] | NDArray[np.integer[Any]] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Let games go on from a state: exactly as they went on in an environment with the same keywords.
+
+        Args:
+            state: as returned by ``get_state``, of this batch, of another, or of a ``BoulangerEnv``; also what
+                ``np.load`` makes of a file.
+            indices: the sub-environments to set, in the order of the state's rows; None for all.
+
+        Returns:
+            The observations and infos of all games, as from ``reset``.
+
+        Raises:
+            BoulangerError: it is not a state of so many games, its version is another, its keywords keep other arrays,
+                it was modified, or an index is wrong. Nothing is changed.
+            gymnasium.error.ResetNeeded: there are no games yet and not all are set.
+        """
+        chosen = read_indices(indices, self.num_envs, distinct=True)
+        count = self.num_envs if isinstance(chosen, slice) else len(chosen)
+        with self._turn:
+            arrays = checked_state(state, self._games, count)
+            if not isinstance(chosen, slice):
+                self._check_reset()
+            write_state(arrays, self._games, chosen)
+            self._is_reset = True
+            if self.render_mode == "human":
+                self.render()
+            return self._state_of_all()
 
     def game(self, i: int) -> Game:
         """A copy of sub-environment ``i``'s current game.
@@ -448,8 +527,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         games = self._games
         games.boards[i], games.counters[i], games.history[i] = rows_of(game)
         self._codes[i] = game.code or ""
-        self._games.episodes[i, [E_STEPS, E_OUTCOME]] = 0, O_RUNNING
-        settle_game(i, self._games, self._rules)
+        games.episodes[i, [E_STEPS, E_OUTCOME, E_START, E_GROUP]] = 0, O_RUNNING, NO_START, NO_START
+        settle_game(i, games, self._rules)
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
         """Observation and infos of all games after a reset, including those that were not reset."""
@@ -462,12 +541,20 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         events.ints[I_SCORE] = self._games.counters[:, SCORE]
         events.ints[I_MOVES] = self._games.counters[:, MOVES]
         events.ints[I_LENGTH] = np.where(over, self._games.episodes[:, E_STEPS], 0)
+        events.ints[I_START] = self._games.episodes[:, E_START]
+        events.ints[I_GROUP] = self._games.episodes[:, E_GROUP]
         events.floats[F_RETURN] = np.where(over, self._games.returns, 0)
         events.bools[B_WON] = outcomes == O_WON
         events.bools[B_ILLEGAL] = False
         events.outcomes[:] = OUTCOME_TEXTS[outcomes]
         events.codes[:] = self._codes
         return frames.observation(), outputs.infos.take(0)
+
+    def _origins(self) -> list[tuple[str, int, int]]:
+        """Code, start and group of each game."""
+        episodes = self._games.episodes
+        columns = self._codes, episodes[:, E_START], episodes[:, E_GROUP]
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def _live_game(self, i: int) -> Game:
         code = str(self._codes[i]) or None
@@ -483,11 +570,12 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return copying.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_workers": Workers(self.num_threads)}
+        # The decks are made again from the settings: those of a copy must be of its own starts.
+        kept = {name: value for name, value in self.__dict__.items() if name != "_decks"}
+        return kept | {"_workers": Workers(self.num_threads)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Ray and joblib hand over arrays in shared memory, which cannot be written to.
-        self._games, self._crew, self._rules, self._decks = copying.deepcopy(
-            (self._games, self._crew, self._rules, self._decks)
-        )
+        self._games, self._crew, self._rules = copying.deepcopy((self._games, self._crew, self._rules))
+        self._decks = self._settings.decks()

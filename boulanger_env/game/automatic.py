@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import i64, inlined_kernel, kernel
-from .kernels import as_set, played_action, push, set_of_next_home, set_of_tops
+from .kernels import apply, as_set, played_action, push, set_of_next_home, set_of_tops
 from .moves import ACTION_TABLE, TO_FOUNDATION
 from .state import CELLS, HISTORY_SIZE, MAX_CELLS, UNDO_HEAD, UNDO_LENGTH, Board, Counters, History, State
 from .taps import foundation_action
@@ -32,6 +32,16 @@ def send_home(state: State) -> int:
             count += 1
             action = foundation_action(state.board)
     return count
+
+
+@kernel
+def send_cards_home(board: Board) -> None:
+    """The same for a board alone."""
+    if can_go_home(board):
+        action = foundation_action(board)
+        while action >= 0:
+            apply(board, action)
+            action = foundation_action(board)
 
 
 @kernel

@@ -23,11 +23,20 @@ from support.batch_and_singles import (
     row_of,
 )
 
-from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, InvalidCodeError
+from boulanger_env import (
+    BoulangerEnv,
+    BoulangerError,
+    BoulangerVectorEnv,
+    Game,
+    InvalidBoardError,
+    InvalidCodeError,
+)
 from boulanger_env.deals import load
 
 N = 4
 SUBSETS = [list(s) for s in chain.from_iterable(combinations(range(N), size) for size in range(1, N + 1))]
+GAMES = [Game.from_code(f"MS-C4-{number}") for number in range(1, 5)]
+WON = Game.from_columns([[]] * 8, foundations=[13] * 4)
 CODES = ["MS-C4-1", "BK1-C2-BOULANG", "MS-C1-8589934591", "BK1-C4-AAAAA24"]
 
 
@@ -258,14 +267,32 @@ def test_after_a_code_the_stream_continues(mode: AutoresetMode) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"code": "MS-C4-1"}, BoulangerError, "'code' is unknown: it takes codes, reset_mask"),
+        ({"code": "MS-C4-1"}, BoulangerError, "'code' is unknown: it takes codes, boards, games, reset_mask"),
         ({"codes": "MS-C4-1"}, BoulangerError, "one code per sub-environment, 4, not 'MS-C4-1'"),
         ({"codes": CODES[:2]}, BoulangerError, "one code per sub-environment, 4, not 2"),
         ({"codes": [*CODES[:3], "MS-C4-0"]}, InvalidCodeError, "MS-C4-0"),
         ({"codes": [*CODES[:3], None]}, BoulangerError, "None"),
         ({"codes": 7}, BoulangerError, "one code per sub-environment, 4, not 7"),
         ({"codes": None}, BoulangerError, "one code per sub-environment, 4, not None"),
-        (["codes"], BoulangerError, "it must be a dict with codes or reset_mask"),
+        (["codes"], BoulangerError, "it must be a dict with codes or boards or games or reset_mask"),
+        (
+            {"codes": CODES, "games": GAMES},
+            BoulangerError,
+            "both codes and games are given: it takes one of them",
+        ),
+        ({"games": GAMES[:3]}, BoulangerError, "games must be one game per sub-environment, 4, not 3"),
+        ({"games": GAMES[0]}, BoulangerError, "one game per sub-environment"),
+        (
+            {"games": [*GAMES[:3], CODES[0]]},
+            BoulangerError,
+            "sub-environment 3: .*'game' is str, it must be a Game",
+        ),
+        ({"games": [None, *GAMES[1:]]}, BoulangerError, "sub-environment 0: .*NoneType"),
+        ({"games": [GAMES[0], WON, *GAMES[2:]]}, BoulangerError, "sub-environment 1: .*already won"),
+        ({"boards": [str(WON)] * 4}, BoulangerError, "sub-environment 0: .*already won"),
+        ({"boards": [*map(str, GAMES[:3]), "9S"]}, InvalidBoardError, "sub-environment 3: "),
+        ({"boards": GAMES}, InvalidBoardError, "sub-environment 0: "),
+        ({"boards": str(GAMES[0])}, BoulangerError, "one board per sub-environment"),
     ],
 )
 def test_wrong_options_change_nothing(options: Any, error: type[Exception], words: str) -> None:
@@ -284,3 +311,44 @@ def test_codes_of_those_that_are_not_reset_are_not_read() -> None:
     first = batch.reset(seed=0)[1]["code"][0]
     options = {"codes": [None, "MS-C4-5"], "reset_mask": np.array([False, True])}
     assert batch.reset(options=options)[1]["code"].tolist() == [first, "MS-C4-5"]
+
+
+# -- games and boards -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("form", ["game", "board"])
+def test_games_and_boards_as_in_single_environments(form: str, mode: AutoresetMode) -> None:
+    games = [game.copy() for game in GAMES]
+    for number, game in enumerate(games):
+        for _ in range(3 * number):
+            game.push(game.legal_moves()[0])
+    given = games if form == "game" else [str(game) for game in games]
+    keywords = {"max_episode_steps": 5, "allow_undo": True}
+    batch, singles = BoulangerVectorEnv(N, autoreset_mode=mode, **keywords), Singles(N, mode, **keywords)
+    first = batch.reset(seed=6, options={f"{form}s": given})
+    for i, env in enumerate(singles.envs):
+        singles._begin(i, *env.reset(seed=6 + i, options={form: given[i]}))
+    check(batch, singles, *first, form)
+    compare(batch, singles, Player(0, N, 781), 20, first=first)
+    # What was given is not played on.
+    assert [game.moves for game in games] == [0, 3, 6, 9]
+
+
+def test_boards_have_the_environments_cells() -> None:
+    game = Game.from_code("MS-C2-1")
+    batch = BoulangerVectorEnv(2, 2)
+    batch.reset(options={"boards": [str(game)] * 2})
+    assert batch.game(1) == game
+    with pytest.raises(InvalidBoardError, match="sub-environment 0"):
+        BoulangerVectorEnv(2, 1).reset(options={"boards": [str(game)] * 2})
+
+
+def test_games_for_some() -> None:
+    batch = BoulangerVectorEnv(3)
+    batch.reset(seed=0)
+    before = batch.game(0)
+    options = {"games": [None, GAMES[1], GAMES[2]], "reset_mask": np.array([False, True, True])}
+    infos = batch.reset(options=options)[1]
+    assert [batch.game(i) for i in range(3)] == [before, *GAMES[1:3]]
+    assert infos["code"].tolist() == [before.code, "MS-C4-2", "MS-C4-3"]

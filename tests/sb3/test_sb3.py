@@ -12,13 +12,21 @@ from gymnasium.wrappers import TimeLimit
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.monitor import Monitor
 from support.batch_and_singles import Player, assert_same_observation
+from support.example_starts import example_starts
 from support.random_games import peer_games
 from support.sb3_environments import N, assert_same_info, dummy
 
 from boulanger_env import BoulangerError, Game, IllegalMoveError
+from boulanger_env.deals import Starts
 from boulanger_env.sb3 import BoulangerVecEnv
 
 SOLVED = [game["code"] for game in sorted(peer_games(), key=lambda game: len(game["moves"]))[:3]]
+
+
+def starts_with_solved() -> Starts:
+    """Starts mixed with deals that players know a solution of."""
+    starts = example_starts()
+    return Starts(starts.positions, starts.left, weights=starts.weights, deals=SOLVED, deal_share=0.5)
 
 
 def without_mask(info: dict[str, Any]) -> dict[str, Any]:
@@ -33,8 +41,9 @@ def without_mask(info: dict[str, Any]) -> dict[str, Any]:
         {"allow_undo": True, "max_episode_steps": 11, "reward": {"step": -0.1, "stuck": -1 / 3}},
         {"illegal_action": "terminate", "n_cells": 2, "max_episode_steps": 9, "num_threads": 2},
         {"deals": SOLVED, "reward": "win"},
+        {"deals": starts_with_solved(), "max_episode_steps": 80},
     ],
-    ids=["plain", "undo", "terminate", "solved"],
+    ids=["plain", "undo", "terminate", "solved", "starts"],
 )
 def test_same_as_dummy_vec_env(keywords: dict[str, Any], observation: str) -> None:
     ours = BoulangerVecEnv(N, observation=observation, **keywords)
@@ -239,12 +248,50 @@ def test_codes_as_options_count_once() -> None:
     assert codes_of(env) == ["MS-C1-3"] * 2
 
 
+def test_boards_and_games_as_options_too() -> None:
+    env = BoulangerVecEnv(3)
+    games = [Game.from_code(f"MS-C4-{number}") for number in (1, 2, 3)]
+    games[2].push(games[2].legal_moves()[0])
+    env.set_options([{"code": "MS-C4-1"}, {"board": str(games[1])}, {"game": games[2]}])
+    env.reset()
+    assert env.env_method("game") == games
+    assert codes_of(env) == ["MS-C4-1", "", "MS-C4-3"]
+    assert [info["moves"] for info in env.reset_infos] == [0, 0, 1]
+
+
+def test_states() -> None:
+    env = BoulangerVecEnv(3, deals=example_starts(0.3), max_episode_steps=4)
+    env.seed(2)
+    env.reset()
+    actions = env.action_masks().argmax(1)
+    env.step(actions)
+    state = env.get_state()
+
+    def go(env: BoulangerVecEnv) -> list[Any]:
+        results = []
+        for _ in range(6):
+            result = env.step(env.action_masks().argmax(1))
+            results.append((result[1].tolist(), result[2].tolist(), [info["group"] for info in result[3]]))
+        return results
+
+    expected = go(env)
+    other = BoulangerVecEnv(3, deals=example_starts(0.3), max_episode_steps=4)
+    assert np.array_equal(other.set_state(state), env.set_state(state))
+    assert [info["start"] for info in other.reset_infos] == [info["start"] for info in env.reset_infos]
+    assert go(other) == go(env) == expected
+    with pytest.raises(BoulangerError, match="is of 3 games, but 2"):
+        BoulangerVecEnv(2).set_state(state)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"board": "x"}, "'board' is unknown"),
+        ({"codes": "x"}, "'codes' is unknown: it takes one of code, board, game"),
+        ({"code": "MS-C4-1", "game": Game.from_code("MS-C4-1")}, "2 options are given"),
+        ({"board": "x"}, "line 1: 'x' is not a card"),
+        ([{"game": Game.from_code("MS-C4-1")}, {"game": 7}], "'game' is int, it must be a Game"),
         ([{"code": "MS-C4-1"}, {}], "to every game of the batch, or to none"),
-        ([{"code": "MS-C4-1"}], "codes must be one code per sub-environment, 2, not 1"),
+        ([{"code": "MS-C4-1"}], "games must be one game per sub-environment, 2, not 1"),
         ({"code": "MS-C4-0"}, "MS-C4-0"),
     ],
 )

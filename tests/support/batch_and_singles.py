@@ -159,6 +159,8 @@ class Player:
     @cache  # noqa: B019 - a player lives as long as its test
     def _plan(self, code: str) -> tuple[int, list[int]]:
         """The moves that a game begins with, and its solution's actions, if it has one that they can name."""
+        if not code:
+            return 0, []
         begun = Episode(Oracle.from_code(code), auto_foundation=self.auto_foundation).oracle.moves
         oracle, plan = Oracle.from_code(code), []
         for move in self.solutions.get(code, []):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,19 +17,24 @@ from .loops import (
     B_WON,
     F_END_RETURN,
     F_RETURN,
+    I_END_GROUP,
     I_END_LENGTH,
     I_END_MOVES,
     I_END_SCORE,
+    I_END_START,
+    I_GROUP,
     I_LENGTH,
     I_MOVES,
     I_SCORE,
+    I_START,
     Events,
 )
 
 Infos = dict[str, Any]
 
 TEXT_KEYS = ("code", "outcome")
-_NUMBER_KEYS = ("score", "moves", "illegal_action", "is_success")
+START_KEYS = ("start", "group")
+_NUMBER_KEYS = ("score", "moves", "illegal_action", "is_success", *START_KEYS)
 
 
 def as_arrays(info: Infos) -> Infos:
@@ -50,10 +56,10 @@ class StepInfos:
         frames: masks and observations.
         events: what happened.
         finals: the ends of episodes; without games unless they are kept separately (as in SAME_STEP).
-        texts: whether to include ``TEXT_KEYS``.
+        left_out: keys that this environment does not have.
     """
 
-    def __init__(self, frames: Frames, events: Events, finals: Frames, texts: bool) -> None:
+    def __init__(self, frames: Frames, events: Events, finals: Frames, left_out: Sequence[str]) -> None:
         ints, floats, bools = events.ints, events.floats, events.bools
         self._ended, self._finals = bools[B_ENDED], finals
         self._n = n = len(self._ended)
@@ -67,8 +73,10 @@ class StepInfos:
             "is_success": bools[B_WON],
             "episode_return": floats[F_RETURN],
             "episode_length": ints[I_LENGTH],
+            "start": ints[I_START],
+            "group": ints[I_GROUP],
         }
-        self._infos, self._marks = _marked(infos, texts, n)
+        self._infos, self._marks = _marked(infos, left_out, n)
         self._last: Infos = {}
         self._last_marks: NDArray[np.bool_] = np.empty((0, n), np.bool_)
         if len(finals.mask):
@@ -85,8 +93,10 @@ class StepInfos:
                 "is_success": bools[B_END_WON],
                 "episode_return": floats[F_END_RETURN],
                 "episode_length": ints[I_END_LENGTH],
+                "start": ints[I_END_START],
+                "group": ints[I_END_GROUP],
             }
-            self._last, self._last_marks = _marked(last, texts, n)
+            self._last, self._last_marks = _marked(last, left_out, n)
             self._marks_of_last = np.empty((2, n), np.bool_)
 
     @property
@@ -115,8 +125,8 @@ class StepInfos:
         return out
 
 
-def _marked(infos: Infos, texts: bool, n: int) -> tuple[Infos, NDArray[np.bool_]]:
+def _marked(infos: Infos, left_out: Sequence[str], n: int) -> tuple[Infos, NDArray[np.bool_]]:
     """The infos of ``n`` games together with the array, of undefined content, that marks the valid entries."""
-    kept = {key: array for key, array in infos.items() if texts or key not in TEXT_KEYS}
+    kept = {key: array for key, array in infos.items() if key not in left_out}
     marks = np.empty((len(kept), n), np.bool_)
     return kept | {f"_{key}": row for key, row in zip(kept, marks, strict=True)}, marks

@@ -36,8 +36,8 @@ from .stepping import (
 )
 
 # Columns of Games.episodes.
-E_POSITION, E_STEPS, E_OUTCOME = range(3)
-N_EPISODE = 3
+E_POSITION, E_STEPS, E_OUTCOME, E_START, E_GROUP = range(5)
+N_EPISODE = 5
 
 # Gymnasium's three ways of starting the next episode.
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
@@ -62,7 +62,7 @@ class Games(NamedTuple):
     history: Array
     episodes: Array
     """int64 ``(n, N_EPISODE)``: the next index in a sequence of deals; number of actions in this episode; its outcome,
-    until the next game is dealt."""
+    until the next game is dealt; index and group of the position that it started from, -1 for others."""
     streams: Array
     """uint64 ``(n,)``, the deal streams."""
     returns: Array
@@ -125,8 +125,9 @@ class Events(NamedTuple):
     end_codes: Array
 
 
-I_SCORE, I_MOVES, I_LENGTH, I_END_SCORE, I_END_MOVES, I_END_LENGTH = range(6)
-N_INTS = 6
+I_SCORE, I_MOVES, I_LENGTH, I_START, I_GROUP = range(5)
+I_END_SCORE, I_END_MOVES, I_END_LENGTH, I_END_START, I_END_GROUP = range(5, 10)
+N_INTS = 10
 F_REWARD, F_RETURN, F_END_RETURN = range(3)
 N_FLOATS = 3
 B_TERMINATED, B_TRUNCATED, B_ENDED, B_WON, B_ILLEGAL, B_END_WON, B_END_ILLEGAL = range(7)
@@ -187,6 +188,7 @@ def step_batch(
     ints, floats, bools = written.events.ints, written.events.floats, written.events.bools
     episodes, returns, codes = games.episodes, games.returns, games.codes
     mask, last, last_kept = written.seen.mask, written.last, written.last_kept
+    with_starts = decks.starts.boards.shape[0] > 0
     while True:
         part = claim(shared, thread, n_parts)
         if part < 0:
@@ -217,6 +219,9 @@ def step_batch(
                 ints[I_END_SCORE, i] = counter[SCORE] if ended else 0
                 ints[I_END_MOVES, i] = counter[MOVES] if ended else 0
                 ints[I_END_LENGTH, i] = episode[E_STEPS] if ended else 0
+                if with_starts:
+                    ints[I_END_START, i] = episode[E_START] if ended else 0
+                    ints[I_END_GROUP, i] = episode[E_GROUP] if ended else 0
                 floats[F_END_RETURN, i] = returns[i] if ended else 0.0
                 bools[B_END_WON, i] = outcome == O_WON
                 bools[B_END_ILLEGAL, i] = illegal and ended
@@ -239,6 +244,9 @@ def step_batch(
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
             ints[I_LENGTH, i] = episode[E_STEPS] if over else 0
+            if with_starts:
+                ints[I_START, i] = episode[E_START]
+                ints[I_GROUP, i] = episode[E_GROUP]
             floats[F_RETURN, i] = returns[i] if over else 0.0
             bools[B_WON, i] = outcome == O_WON
             bools[B_ILLEGAL, i] = illegal
@@ -254,7 +262,10 @@ def start_game(i: int, games: Games, rules: Rules, decks: Decks, scratch: Array)
     """Deal sub-environment ``i`` its next game."""
     episode = games.episodes[i]
     state = State(games.boards[i], games.counters[i], games.history[i])
-    games.streams[i], deal = new_game(state, games.streams[i], i64(episode[E_POSITION]), decks, scratch)
+    games.streams[i], deal, start, group = new_game(
+        state, games.streams[i], i64(episode[E_POSITION]), decks, scratch
+    )
+    episode[E_START], episode[E_GROUP] = start, group
     write_code(i64(deal), decks, games.codes[i])
     episode[E_POSITION] += games.boards.shape[0]
     episode[E_STEPS] = 0
@@ -322,10 +333,13 @@ def write_code(deal: int, decks: Decks, out: Array) -> None:
     """Write a deal's code as UCS-4 text, uint32 ``(CODE_LENGTH,)``.
 
     Args:
-        deal: as returned by ``new_game``.
+        deal: as returned by ``new_game``; a start has no code.
         decks: where it came from.
         out: overwritten.
     """
+    if deal < 0:
+        out[:] = 0
+        return
     if decks.codes.shape[0] > 0:
         copy_row(decks.codes[deal], out)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,15 @@ class Outputs:
         written: all of them, in the form that ``step_batch`` takes.
     """
 
-    def __init__(self, n: int, n_actions: int, observation: str, finals: bool, texts: bool) -> None:
+    def __init__(
+        self, n: int, n_actions: int, observation: str, finals: bool, left_out: Sequence[str]
+    ) -> None:
         self.frames = Frames(n, n_actions, observation)
         self.events = new_events(n, n * finals)
         self.finals = Frames(n * finals, n_actions, observation)
         self.finals.mask.fill(0)
         self.results = _results(self.events)
-        self.infos = StepInfos(self.frames, self.events, self.finals, texts)
+        self.infos = StepInfos(self.frames, self.events, self.finals, left_out)
         self.written = Written(
             in_letters(self.events), self.frames.seen, self.finals.seen, np.zeros(n * finals, np.bool_)
         )
@@ -68,16 +71,23 @@ class OutputPool:
         n_actions: width of a mask.
         observation: ``"features"`` or ``"cards"``.
         finals: whether ends of episodes are kept separately.
-        texts: whether the infos include strings.
+        left_out: keys of infos that the environment does not have.
         reuse_always: return the same arrays every time, even if the caller still holds them.
     """
 
     _LARGEST = 4
 
     def __init__(
-        self, n: int, n_actions: int, observation: str, *, finals: bool, texts: bool, reuse_always: bool
+        self,
+        n: int,
+        n_actions: int,
+        observation: str,
+        *,
+        finals: bool,
+        left_out: Sequence[str],
+        reuse_always: bool,
     ) -> None:
-        self._shape = (n, n_actions, observation, finals, texts)
+        self._shape = (n, n_actions, observation, finals, left_out)
         self._reuse_always = reuse_always
         # Without a global lock, reference counts do not show who holds what.
         self._counts = getattr(sys, "_is_gil_enabled", lambda: True)()

@@ -12,8 +12,9 @@ from boulanger_env.envs.rewards import R_AUTOMATIC, R_ILLEGAL, R_NONE, R_STEP, R
 from boulanger_env.game.automatic import send_home, undo_span
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.codes import deal_random, draw_random
+from boulanger_env.game.drawing import NO_START, StartTables, draw_start
 from boulanger_env.game.jit import i64, inlined_kernel
-from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, deal, pop, push, why_illegal
+from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, copy_row, deal, pop, push, why_illegal
 from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
 from boulanger_env.game.state import UNDO_LENGTH, Array, State
 from boulanger_env.game.streams import uniform_below
@@ -62,6 +63,8 @@ class Decks(NamedTuple):
     """Cells of random games."""
     sequential: int
     """Whether listed deals are taken in order, wrapping around, instead of at random."""
+    starts: StartTables
+    """Positions to start from; whole deals only as often as they say, or always if there are none."""
 
 
 def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
@@ -145,8 +148,10 @@ def settle(state: State, rules: Rules) -> float:
 
 
 @inlined_kernel
-def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Array) -> tuple[Any, int]:
-    """Deal the next game of an episode stream.
+def new_game(
+    state: State, stream: Any, position: int, decks: Decks, scratch: Array
+) -> tuple[Any, int, int, int]:
+    """Start the next game of an episode stream.
 
     Args:
         state: overwritten.
@@ -156,18 +161,24 @@ def new_game(state: State, stream: Any, position: int, decks: Decks, scratch: Ar
         scratch: uint8 ``(52,)``.
 
     Returns:
-        The stream's next state, and the deal: its number in the ``RANDOM`` scheme, or its index in the list.
+        The stream's next state; the deal: its number in the ``RANDOM`` scheme, or its index in the list; the index and
+        the group of the position to start from. What does not apply is -1.
     """
     state.counters[:] = 0
+    if decks.starts.boards.shape[0] > 0:
+        stream, start, group = draw_start(stream, decks.starts)
+        if start >= 0:
+            copy_row(decks.starts.boards[start], state.board)
+            return stream, -1, start, group
     count = decks.cards.shape[0]
     if count == 0:
         stream, number = draw_random(stream)
         deal_random(number, scratch)
         deal(state.board, scratch, decks.n_cells)
-        return stream, number
+        return stream, i64(number), NO_START, NO_START
     if decks.sequential:
         index = position % count
     else:
         stream, index = uniform_below(stream, count)
     deal(state.board, decks.cards[index], i64(decks.cells[index]))
-    return stream, index
+    return stream, i64(index), NO_START, NO_START

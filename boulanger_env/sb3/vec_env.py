@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
 
-from .envs import BoulangerVectorEnv, internal
-from .envs._batch.infos import as_arrays
-from .envs._batch.loops import (
+from boulanger_env.envs import BoulangerVectorEnv, internal
+from boulanger_env.envs._batch.infos import as_arrays
+from boulanger_env.envs._batch.loops import (
     B_END_ILLEGAL,
     B_END_WON,
     B_ENDED,
@@ -23,45 +25,19 @@ from .envs._batch.loops import (
     I_END_LENGTH,
     I_END_MOVES,
     I_END_SCORE,
+    I_GROUP,
     I_MOVES,
     I_SCORE,
+    I_START,
 )
-from .envs._batch.outputs import Outputs
-from .envs.observations import Observation
-from .game.errors import BoulangerError
+from boulanger_env.envs._batch.outputs import Outputs
+from boulanger_env.envs.observations import Observation
+from boulanger_env.envs.resetting import read_game_option
+from boulanger_env.envs.states import GameState
+from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.game import Game
 
-try:
-    from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:  # pragma: no cover - depends on what is installed
-    raise ImportError(
-        'boulanger_env.sb3 needs Stable-Baselines3: pip install "boulanger-env[train]"'
-    ) from error
-
-
-class Masks(np.ndarray[Any, np.dtype[np.bool_]]):
-    """The masks of all games, bool ``(n, actions)``: an array that is cheap to stack.
-
-    Stable-Baselines3 calls ``np.stack`` on the masks at every step. For a single array that takes it apart into rows
-    and puts it together again, which takes longer than playing the moves. Here ``np.stack`` makes a plain copy.
-    """
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """``np.stack(masks)`` as one copy; every other NumPy function as usual."""
-        if (
-            func is np.stack
-            and not kwargs
-            and len(args) == 1
-            and isinstance(args[0], Masks)
-            and args[0].ndim == 2
-        ):
-            return np.array(args[0])
-        return super().__array_function__(func, types, args, kwargs)
-
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """Values computed from masks, such as sums, are plain arrays or numbers."""
-        plain = np.asarray(array)
-        return plain if plain.ndim else plain[()]
+from .masks import Masks
 
 
 class BoulangerVecEnv(VecEnv):
@@ -96,7 +72,8 @@ class BoulangerVecEnv(VecEnv):
             raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
         self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
         self._array_infos = internal.settings_of(self.batch).array_infos
-        self._codes: list[str] = []
+        self._with_starts = hasattr(self.batch, "starts")
+        self._origins: list[dict[str, Any]] = []
         self._started = time.time()
         self._masks: NDArray[np.bool_] | None = None
         self._actions: NDArray[np.int64] = np.zeros(num_envs, np.int64)
@@ -105,24 +82,31 @@ class BoulangerVecEnv(VecEnv):
         self.metadata = {**self.metadata, "render_fps": self.batch.metadata["render_fps"]}
 
     def reset(self) -> Observation:
-        """Start an episode in every game, with the seeds and codes that ``seed`` and ``set_options`` left.
+        """Start an episode in every game, with the seeds and games that ``seed`` and ``set_options`` left.
 
         Raises:
-            BoulangerError: an option other than ``code``, or codes for only some of the games.
+            BoulangerError: an option other than ``code``, ``board`` and ``game`` (as for ``BoulangerEnv.reset``), or
+                games for only some of the batch.
         """
         try:
-            observation, infos = self.batch.reset(seed=self._seeds, options=self._given_codes())
+            observation, infos = self.batch.reset(seed=self._seeds, options=self._given_games())
         finally:
             # They apply to one reset, even one that rejects them.
             self._reset_seeds()
             self._reset_options()
-        self._masks = infos["action_mask"].view(np.bool_)
-        self._codes = internal.codes_of(self.batch)
-        rows = infos["score"].tolist(), infos["moves"].tolist(), self._codes
-        self.reset_infos = [
-            self._of_reset(score, moves, code) for score, moves, code in zip(*rows, strict=True)
-        ]
+        self._begin(infos)
         return observation
+
+    def _begin(self, infos: dict[str, Any]) -> None:
+        """Take over the games that a reset, or a state, left."""
+        self._masks = infos["action_mask"].view(np.bool_)
+        self._origins = [self._origin(*row) for row in internal.origins_of(self.batch)]
+        rows = infos["score"].tolist(), infos["moves"].tolist(), self._origins
+        self.reset_infos = [self._of_reset(*row) for row in zip(*rows, strict=True)]
+
+    def _origin(self, code: str, start: int, group: int) -> dict[str, Any]:
+        """What infos say about where a game came from."""
+        return {"code": code, "start": start, "group": group} if self._with_starts else {"code": code}
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Keep the actions for ``step_wait``."""
@@ -133,18 +117,18 @@ class BoulangerVecEnv(VecEnv):
         outputs, n_ended = internal.play(self.batch, self._actions)
         ints, _, bools = outputs.events[:3]
         self._masks = outputs.frames.mask.view(np.bool_)
-        rows = ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), self._codes
+        rows = ints[I_SCORE].tolist(), ints[I_MOVES].tolist(), bools[B_ILLEGAL].tolist(), self._origins
         infos: list[dict[str, Any]] = [
             {
                 "score": score,
                 "moves": moves,
                 "illegal_action": illegal,
-                "code": code,
+                **origin,
                 "outcome": "",
                 "is_success": False,
                 "TimeLimit.truncated": False,
             }
-            for score, moves, illegal, code in zip(*rows, strict=True)
+            for score, moves, illegal, origin in zip(*rows, strict=True)
         ]
         if n_ended:
             self._end_episodes(outputs, infos)
@@ -165,22 +149,22 @@ class BoulangerVecEnv(VecEnv):
                 "score": event[I_END_SCORE],
                 "moves": event[I_END_MOVES],
                 "illegal_action": bools.item(B_END_ILLEGAL, i),
-                "code": self._codes[i],
+                **self._origins[i],
                 "outcome": end_outcomes.item(i),
                 "is_success": bools.item(B_END_WON, i),
                 "TimeLimit.truncated": bools.item(B_TRUNCATED, i),
                 "terminal_observation": observation,
                 "episode": {"r": returned, "l": event[I_END_LENGTH], "t": seconds},
             }
-            self._codes[i] = codes.item(i)
-            self.reset_infos[i] = self._of_reset(event[I_SCORE], event[I_MOVES], self._codes[i])
+            self._origins[i] = self._origin(codes.item(i), event[I_START], event[I_GROUP])
+            self.reset_infos[i] = self._of_reset(event[I_SCORE], event[I_MOVES], self._origins[i])
 
-    def _of_reset(self, score: int, moves: int, code: str) -> dict[str, Any]:
+    def _of_reset(self, score: int, moves: int, origin: dict[str, Any]) -> dict[str, Any]:
         info = {
             "score": score,
             "moves": moves,
             "illegal_action": False,
-            "code": code,
+            **origin,
             "outcome": "",
             "is_success": False,
         }
@@ -190,6 +174,20 @@ class BoulangerVecEnv(VecEnv):
         """The legal actions of every game, bool ``(n, n_actions)``."""
         masks = self.batch.action_masks() if self._masks is None else self._masks.copy()
         return masks.view(Masks)
+
+    def get_state(self) -> GameState:
+        """The state of all games: see :meth:`BoulangerVectorEnv.get_state`."""
+        return self.batch.get_state()
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> Observation:
+        """Let the games go on from a state, and return their observations: see :meth:`BoulangerVectorEnv.set_state`.
+
+        Raises:
+            BoulangerError: the state does not fit. Nothing is changed.
+        """
+        observation, infos = self.batch.set_state(state)
+        self._begin(infos)
+        return observation
 
     def close(self) -> None:
         """Close the batch."""
@@ -255,15 +253,12 @@ class BoulangerVecEnv(VecEnv):
         images: Sequence[Any] | None = self.batch.render() if self.render_mode == "rgb_array" else None
         return [None] * self.num_envs if images is None else images
 
-    def _given_codes(self) -> dict[str, Any] | None:
+    def _given_games(self) -> dict[str, Any] | None:
         """The options of ``set_options`` as the batch's reset options."""
-        options: Iterable[dict[str, Any]] = self._options
-        unknown = [name for option in options for name in option if name != "code"]
-        if unknown:
-            raise BoulangerError(f"option {unknown[0]!r} is unknown: the games of a batch take 'code'")
-        codes = [option.get("code") for option in options]
-        if all(code is None for code in codes):
+        settings = internal.settings_of(self.batch)
+        games: list[Game | None] = [read_game_option(options, settings) for options in self._options]
+        if all(game is None for game in games):
             return None
-        if any(code is None for code in codes):
-            raise BoulangerError("set_options: give a code to every game of the batch, or to none")
-        return {"codes": codes}
+        if any(game is None for game in games):
+            raise BoulangerError("set_options: give a game to every game of the batch, or to none")
+        return {"games": games}

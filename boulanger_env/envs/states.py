@@ -1,0 +1,136 @@
+"""States: games as plain arrays that environments take back, checked before anything changes.
+
+A state is a dict of arrays with a row for each game: the format's version, a digest of the row, and everything that an
+environment knows of a game, the stream of its next deals included. So states can be saved with ``np.savez``, and rows
+selected, repeated and joined, as long as all arrays are treated alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.checks import as_array, shown
+from boulanger_env.game.errors import BoulangerError
+
+from ._batch.loops import Games
+
+GameState = dict[str, NDArray[Any]]
+
+VERSION = 1
+"""Of the arrays' meaning: it changes with any of them."""
+
+_VERSION, _DIGEST = "version", "digest"
+_ODD = np.random.default_rng(20).integers(2**63, size=1 << 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+def read_state(games: Games, chosen: NDArray[np.int64] | slice) -> GameState:
+    """The state of some games, copied."""
+    arrays = {name: array[chosen] for name, array in _parts(games)}
+    count = len(arrays["boards"])
+    arrays = {name: array.copy() if array.base is not None else array for name, array in arrays.items()}
+    return {
+        _VERSION: np.full(count, VERSION),
+        _DIGEST: _digests(arrays),
+        **arrays,
+    }
+
+
+def checked_state(state: Any, games: Games, count: int) -> GameState:
+    """The arrays of a state of ``count`` games, ready for :func:`write_state`.
+
+    Args:
+        state: as returned by ``get_state``, or what ``np.load`` makes of it.
+        games: the environment's own.
+        count: how many games are to be set.
+
+    Raises:
+        BoulangerError: it is not a state of so many games, of this version and of an environment with such keywords, or
+            it has been modified.
+    """
+    if not isinstance(state, Mapping):
+        raise BoulangerError(f"{shown(state)} is not a state: get_state() returns a dict of arrays")
+    arrays = {name: as_array(f"state: {name}", state[name]) for name in state}
+    version = arrays.pop(_VERSION, None)
+    if version is None or _DIGEST not in arrays:
+        raise BoulangerError(
+            f"a dict with {shown(list(state))} is not a state: get_state() returns a dict of arrays"
+        )
+    if version.dtype.kind not in "iu" or (version != VERSION).any():
+        raise BoulangerError(
+            f"the state has version {shown(np.unique(version).tolist())}: this package reads version {VERSION}"
+        )
+    digests = arrays.pop(_DIGEST)
+    expected = dict(_parts(games))
+    for name in (*expected, *arrays):
+        if (name in expected) != (name in arrays):
+            what = f"lacks {name!r}" if name in expected else f"has {name!r}, which this one does not know"
+            raise BoulangerError(f"the state {what}: it was made by an environment with other keywords")
+    if version.shape != (count,):
+        raise BoulangerError(f"the state is of {version.size} games, but {count} are to be set")
+    for name, array in (*arrays.items(), (_DIGEST, digests)):
+        like = expected.get(name, np.zeros(0, np.uint64))
+        if array.dtype != like.dtype or array.shape != (count, *like.shape[1:]):
+            raise BoulangerError(
+                f"state: {name} of {array.dtype} {array.shape} must be {like.dtype} {(count, *like.shape[1:])}"
+            )
+    wrong = np.flatnonzero(_digests(arrays) != digests)
+    if len(wrong):
+        raise BoulangerError(
+            f"game {wrong[0]} of the state has been modified since get_state(): use reset() to start from positions of "
+            "your own"
+        )
+    return arrays
+
+
+def write_state(arrays: GameState, games: Games, chosen: NDArray[np.int64] | slice) -> None:
+    """Put checked arrays into the place of some games."""
+    for name, array in _parts(games):
+        array[chosen] = arrays[name]
+
+
+def read_indices(indices: Any, n: int, *, distinct: bool) -> NDArray[np.int64] | slice:
+    """Sub-environments of ``n``; None means all.
+
+    Raises:
+        BoulangerError: they are not numbers of sub-environments, or one occurs twice though they must be ``distinct``.
+    """
+    if indices is None:
+        return slice(None)
+    given = as_array("indices", indices)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise BoulangerError(f"indices {shown(indices)} must be a list of whole numbers")
+    wrong = given[(given < 0) | (given >= n)]
+    if wrong.size:
+        raise BoulangerError(f"there is no sub-environment {wrong[0]}: they are numbered 0 to {n - 1}")
+    if distinct and len(np.unique(given)) < len(given):
+        raise BoulangerError(f"indices {shown(indices)} name a sub-environment twice")
+    return given.astype(np.int64)
+
+
+def _parts(bundle: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays of games, with one row for each; those of bundles within the bundle too."""
+    for name, part in zip(bundle._fields, bundle, strict=True):
+        if isinstance(part, tuple):
+            yield from _parts(part, f"{prefix}{name}.")
+        elif not (isinstance(bundle, Games) and name == "words"):  # a view of the boards
+            yield f"{prefix}{name}", part
+
+
+def _digests(arrays: GameState) -> NDArray[np.uint64]:
+    """A number for each row that hardly any two contents share, uint64 ``(n,)``."""
+    digests = np.zeros(len(arrays["boards"]), np.uint64)
+    for name in sorted(arrays):
+        rows = np.ascontiguousarray(arrays[name])
+        rows = rows.reshape(len(digests), math.prod(rows.shape[1:])).view(np.uint8)
+        odd = rows.shape[1] % 8
+        if odd:
+            rows = np.pad(rows, ((0, 0), (0, 8 - odd)))
+        words = rows.view(np.uint64)
+        digests = (digests ^ (digests >> np.uint64(29))) * _MIX + words @ _ODD[: words.shape[1]]
+    return digests
