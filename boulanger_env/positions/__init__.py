@@ -10,13 +10,14 @@ board and nothing else: no score, no history, no code.
 >>> found = positions.expand(start)
 >>> found.children.shape, np.bincount(found.parents).tolist()
 ((21, 184), [10, 11])
->>> positions.masks(start).sum(axis=1).tolist(), positions.observe(found.children).shape
-([10, 11], (21, 2076))
+>>> observations, masks = positions.inputs(found.children)
+>>> observations.shape, masks.shape
+((21, 2076), (21, 780))
 """
 
 from .conversion import WIDTH, from_deals, from_games, from_observation, to_games
 from .playing import Expansion, auto_foundation, expand, play
-from .reading import PLAYING, STUCK, WON, keys, masks, observe, outcomes
+from .reading import PLAYING, STUCK, WON, inputs, keys, masks, observe, outcomes
 
 __all__ = [
     "PLAYING",
@@ -29,6 +30,7 @@ __all__ = [
     "from_deals",
     "from_games",
     "from_observation",
+    "inputs",
     "keys",
     "masks",
     "observe",

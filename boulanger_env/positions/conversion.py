@@ -14,25 +14,19 @@ from boulanger_env.game import BoulangerError, Game
 from boulanger_env.game.checks import shown
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.rows import checked_rows, deal_rows
-from boulanger_env.game.state import BOARD_SIZE, Board, new_state
+from boulanger_env.game.state import BOARD_SIZE, new_state
 
 WIDTH = BOARD_SIZE
 """Bytes of a position.
 
-=======  =======================================================================================
-bytes    content
-=======  =======================================================================================
-0-151    the 8 columns of 19 places, first card first, 0 above the top card
-152-155  the 4 cells: a card, 0 = empty, 53 = a cell that this game does not have
-156-159  the rank that each suit has reached on its foundation
-160-183  for each column its number of cards, then its top card, then the length of its run
-=======  =======================================================================================
-
-The last 24 follow from the others, and must agree with them.
+0-151: the 8 columns of 19 places, first card first, 0 above the top card; 152-155: the 4 cells, 0 = empty, 53 = a cell
+that this game does not have; 156-159: the rank that each suit has reached on its foundation; 160-183: the number of cards
+in each column, then the top cards, then the lengths of the runs at the top. The last 24 follow from the others, and
+must agree with them.
 """
 
 
-def from_games(games: Iterable[Game]) -> Board:
+def from_games(games: Iterable[Game]) -> NDArray[np.uint8]:
     """The positions of games, uint8 ``(n, WIDTH)``.
 
     Raises:
@@ -51,7 +45,7 @@ def from_games(games: Iterable[Game]) -> Board:
     return np.array(rows, np.uint8).reshape(-1, WIDTH)
 
 
-def from_deals(deals: str | DealSet | Iterable[str]) -> Board:
+def from_deals(deals: str | DealSet | Iterable[str]) -> NDArray[np.uint8]:
     """The positions before the first move, uint8 ``(n, WIDTH)``.
 
     Args:
@@ -70,7 +64,7 @@ def from_deals(deals: str | DealSet | Iterable[str]) -> Board:
     return rows
 
 
-def from_observation(observation: Observation | Mapping[str, NDArray[Any]]) -> Board:
+def from_observation(observation: Observation | Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
     """The positions that an observation shows, uint8 ``(n, WIDTH)``; a single one gives one row.
 
     Args:

@@ -63,6 +63,22 @@ def write_observations(rows: Array, row: Board, out: Array) -> int:
 
 
 @kernel
+def write_inputs(
+    rows: Array, row: Board, prune: bool, numbering: int, features: Array, cards: Array, masks: Array
+) -> int:
+    """Write each position's observation and mask; the array of the observation that is not wanted has no rows."""
+    for i in range(rows.shape[0]):
+        if not take_row(rows, i, row):
+            return i
+        if features.shape[0] > 0:
+            write_features(row, features[i])
+        else:
+            copy_row(row, cards[i])
+        list_legal(row, masks[i], prune, numbering)
+    return NO_ONE
+
+
+@kernel
 def play_home(rows: Array) -> None:
     """Play every legal move home, in place; the rows are checked."""
     for i in range(rows.shape[0]):

@@ -94,6 +94,35 @@ def observe(positions: NDArray[np.uint8], kind: str = "features") -> Observation
     return out
 
 
+def inputs(
+    positions: NDArray[np.uint8], kind: str = "features", *, actions: str = "places", prune: bool = False
+) -> tuple[Observation, NDArray[np.int8]]:
+    """What a network needs to judge positions: ``observe`` and ``masks`` in one pass, which takes less time.
+
+    Args:
+        positions: uint8 ``(n, WIDTH)``.
+        kind: ``"features"`` or ``"cards"``.
+        actions: how the masks number the actions, as in the environment: ``"places"``, ``"cards"`` or ``"taps"``.
+        prune: leave out moves that lead to an equivalent position, as in the environment.
+
+    Returns:
+        The observations and the masks.
+
+    Raises:
+        InvalidBoardError: a row is not a position; the message says which and why.
+        BoulangerError: there is no such kind or numbering.
+    """
+    observation_space(kind)
+    number = numbering(actions)
+    rows = as_rows(positions)
+    n, of_features = len(rows), kind == "features"
+    legal = np.empty((n, WIDTHS[number]), np.int8)
+    features = np.empty((n * of_features, N_FEATURES), np.uint8)
+    boards = np.empty((n * (not of_features), BOARD_SIZE), np.uint8)
+    _check(rows, loops.write_inputs(rows, _row(), bool(prune), number, features, boards, legal))
+    return features if of_features else cards_of(boards), legal
+
+
 def numbering(actions: Any) -> int:
     """The kernels' number for a numbering of the actions.
 

@@ -131,6 +131,16 @@ def test_observations_are_the_environments(oracles: list[Oracle]) -> None:
             assert (positions.from_observation(shown) == rows[i : i + 1]).all()
 
 
+@pytest.mark.parametrize("kind", ["features", "cards"])
+@pytest.mark.parametrize("actions", NAMINGS)
+def test_inputs_are_observations_and_masks(oracles: list[Oracle], kind: str, actions: str) -> None:
+    rows = rows_of(oracles)
+    for prune in (False, True):
+        found = positions.inputs(rows, kind, actions=actions, prune=prune)
+        expected = positions.observe(rows, kind), positions.masks(rows, actions=actions, prune=prune)
+        np.testing.assert_equal(found, expected)
+
+
 def test_what_is_returned_is_new() -> None:
     rows = positions.from_deals(["MS-C4-1"])
     before = rows.copy()
@@ -222,6 +232,7 @@ def test_a_win_is_seen() -> None:
 def test_an_empty_array_is_accepted() -> None:
     none = np.zeros((0, positions.WIDTH), np.uint8)
     assert positions.masks(none).shape == (0, 780)
+    assert [array.shape for array in positions.inputs(none)] == [(0, 2076), (0, 780)]  # type: ignore[union-attr]
     assert positions.keys(none).shape == positions.outcomes(none).shape == (0,)
     assert positions.play(none, []).shape == positions.auto_foundation(none).shape == none.shape
     assert positions.expand(none).children.shape == none.shape
@@ -238,6 +249,8 @@ DOORS: dict[str, Any] = {
     "keys": positions.keys,
     "observe": positions.observe,
     "observe cards": lambda rows: positions.observe(rows, "cards"),
+    "inputs": positions.inputs,
+    "inputs cards": lambda rows: positions.inputs(rows, "cards"),
     "to_games": positions.to_games,
     "play": lambda rows: positions.play(rows, np.full(len(rows), 733)),
     "auto_foundation": positions.auto_foundation,
@@ -352,7 +365,12 @@ def test_actions_of_the_other_numberings_that_are_not_legal(actions: str, action
 @pytest.mark.parametrize("actions", ["card", None, 1, ["places"], np.array(["places", "cards"])])
 def test_other_numberings(actions: Any) -> None:
     rows = positions.from_deals(["MS-C4-1"])
-    for door in (positions.masks, positions.expand, lambda rows, **kind: positions.play(rows, [733], **kind)):
+    for door in (
+        positions.masks,
+        positions.inputs,
+        positions.expand,
+        lambda rows, **kind: positions.play(rows, [733], **kind),
+    ):
         with pytest.raises(BoulangerError, match="choose one of 'places', 'cards', 'taps'"):
             door(rows, actions=actions)  # type: ignore[operator]
 
@@ -376,3 +394,5 @@ def test_other_kinds_of_observation() -> None:
     for kind in ("pixels", None, np.array(["cards", "features"])):
         with pytest.raises(BoulangerError, match="features, cards"):
             positions.observe(rows, kind)  # type: ignore[arg-type]
+        with pytest.raises(BoulangerError, match="features, cards"):
+            positions.inputs(rows, kind)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 import torch
 from support.paths import ROOT
 
-from boulanger_env import BoulangerVectorEnv, Move, sample_legal
+from boulanger_env import BoulangerVectorEnv, Game, Move, positions, sample_legal
+from boulanger_env.solver import verdicts
 
 EXAMPLES = ROOT / "examples"
 
@@ -67,6 +69,77 @@ def test_ppo_runs(
     torch.manual_seed(0)
     fresh = ppo["Agent"]().state_dict()
     assert not torch.equal(fresh["policy.weight"], weights[0]["policy.weight"])  # it has learned something
+
+
+@pytest.fixture(scope="module")
+def search() -> dict[str, Any]:
+    """What ``search.py`` defines, without running it."""
+    return runpy.run_path(str(EXAMPLES / "search.py"))
+
+
+@pytest.mark.parametrize("how", [("beam", "--width", 8), ("puct", "--simulations", 2)])
+@pytest.mark.parametrize("policy", ["random", "heuristic"])
+def test_searches_run(
+    how: tuple[Any, ...],
+    policy: str,
+    few_deals: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(monkeypatch, "search.py", "--policy", policy, "--deals", few_deals, "--search", *how)
+    said = capsys.readouterr().out
+    assert said.startswith(f"{how[0]}, {policy}: ")
+    assert "of 4 deals won" in said
+
+
+def test_searches_with_networks(ppo: dict[str, Any], search: dict[str, Any], tmp_path: Path) -> None:
+    from sb3_contrib import MaskablePPO
+
+    from boulanger_env.sb3 import BoulangerVecEnv
+
+    roots = positions.from_deals(["MS-C4-1", "MS-C4-5"])
+    file = tmp_path / "model.zip"
+    MaskablePPO("MlpPolicy", BoulangerVecEnv(2), n_steps=2, batch_size=4, seed=0).save(file)
+    torch.manual_seed(0)
+    for policy in (search["network_policy"](ppo["Agent"]()), search["trained_policy"](file)):
+        chances, values = policy.judge(roots)
+        legal = positions.masks(roots, prune=True) == 1
+        assert chances.sum(1) == pytest.approx(1, abs=1e-4)
+        assert (chances[legal] > 0).all()
+        assert (chances[~legal] < 1e-6).all()
+        assert values.shape == (2,)
+        assert len(search["beam"](roots, policy, 3, levels=5).rows) > 20
+        assert len(search["puct"](roots, policy, 3, moves=3).rows) > 20
+
+
+@pytest.mark.parametrize("how", ["beam", "puct"])
+def test_searches_that_may_go_on_win_what_can_be_won(search: dict[str, Any], how: str) -> None:
+    """With room for every position, a win is found if and only if the solver finds one."""
+    random = Random(3)
+    games = []
+    for _ in range(300):  # crowded positions: 8 columns, one cell, no room in it
+        home = [random.randint(1, 8) for _ in range(4)]
+        cards = [suit * 13 + rank for suit in range(4) for rank in range(home[suit] + 1, 14)]
+        random.shuffle(cards)
+        cell = [cards.pop()]
+        games.append(Game.from_columns([cards[i::8] for i in range(8)], cell, home, 1))
+    rows = positions.auto_foundation(positions.from_games(games))
+    rows = rows[positions.outcomes(rows) == positions.PLAYING]
+    solvable, nodes = verdicts(rows)
+    few = [np.flatnonzero((solvable == wins) & (nodes < 60))[:15] for wins in (True, False)]
+    assert [len(part) for part in few] == [15, 15]
+    roots, expected = rows[np.concatenate(few)], [True] * 15 + [False] * 15
+    policy = search["heuristic_policy"]()
+    if how == "beam":
+        tree = search["beam"](roots, policy, width=100_000, levels=400)
+    else:
+        tree = search["puct"](roots, policy, simulations=4, moves=1000)
+    assert [game in tree.won for game in range(30)] == expected
+    for game, node in tree.won.items():
+        row = roots[[game]]
+        for action in tree.path(node):
+            row = positions.play(row, [action], actions="cards", auto_foundation=True)
+        assert positions.outcomes(row) == [positions.WON]
 
 
 def test_ppo_advantages(ppo: dict[str, Any]) -> None:

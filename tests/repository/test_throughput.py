@@ -11,9 +11,12 @@ from support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import children
 import contestants
 import throughput
 from contestants import Contestant, Entry
+
+from boulanger_env import positions
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -95,3 +98,24 @@ def test_ignored_steps_of_the_batch(observation: str) -> None:
         ended += ends
     # Four steps, then one that deals the next game.
     assert (played, ended) == (16 * 40, 16 * 10)
+
+
+def test_children(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "children.json"
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["children.py", "--games", "40", "--rounds", "1", "--seconds", "0.001", "--json", str(file)],
+    )
+    children.main()
+    assert "features and masks: ratio to the loop" in capsys.readouterr().out
+    figures = {row["name"]: row["value"] for row in json.loads(file.read_text())}
+    assert figures["features and masks"] > figures["the same by a loop over games"] > 0
+    rows = children.played(40)
+    assert len(rows) == 40
+    both = children.contestants(rows)
+    assert both["features and masks"]() == both["children alone"]() == len(positions.expand(rows).children)
+    games = positions.to_games(rows[::2])  # those that the loop takes, 32 at most
+    assert both["cards and masks by a loop"]() == sum(len(game.legal_moves()) for game in games)

@@ -39,6 +39,7 @@ READERS: tuple[Callable[[Any], Any], ...] = (
     positions.outcomes,
     positions.keys,
     positions.observe,
+    positions.inputs,
     lambda rows: positions.observe(rows, "cards"),
     positions.to_games,
     positions.auto_foundation,
