@@ -61,9 +61,7 @@ def player_page() -> str:
         OneStep(), ["MS-C4-51", "MS-C4-5"], name="one step ahead", record=losses.append, max_episode_steps=100
     )
     known = {"strength": "no search", "value_unit": "on heuristic's scale"}
-    shown = [
-        replay.to_episode(diagnosis=diagnose(replay.start, replay.actions), **known) for replay in losses
-    ]
+    shown = [replay.to_episode(diagnosis=diagnose(replay.start, replay.played), **known) for replay in losses]
     return render_html(shown, "Lost games")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boulanger_env.game import Game
 from boulanger_env.game.bk1 import SYMBOLS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import UNDO
+from boulanger_env.game.walk import NOTHING, with_automatic
 
 _BASE = len(SYMBOLS)
 _NONE = 255
@@ -44,3 +47,18 @@ def decode(text: str) -> NDArray[np.int16]:
     if (actions > UNDO).any():
         raise BoulangerError(f"action {int(actions.max())} is none: they go from 0 to {UNDO} (undo)")
     return actions
+
+
+def played(code: str, text: str, settings: Mapping[str, Any]) -> list[int]:
+    """All that was played in a game of a run: its actions and, with ``auto_foundation``, what played itself.
+
+    Args:
+        code: the game.
+        text: its actions.
+        settings: the run's.
+    """
+    actions: list[int] = decode(text).tolist()
+    if not settings["auto_foundation"]:
+        return actions
+    everything = with_automatic(Game.from_code(code), actions)
+    return [action for action, _ in everything if action != NOTHING]

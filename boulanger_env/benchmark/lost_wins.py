@@ -13,8 +13,9 @@ from boulanger_env.game.errors import BoulangerError
 from boulanger_env.processes import checked_workers, run_jobs
 from boulanger_env.solver import diagnose
 
-from .action_text import decode
+from .action_text import decode, encode, played
 from .results import Results
+from .rows import GameRow
 from .statistics import CONFIDENCE, RESAMPLES, Estimate
 
 EARLY = (5, 10, 20)
@@ -85,7 +86,7 @@ def losses(
             f"the run of {results.policy} did not keep its moves: play it again with moves=True, or bench --moves"
         )
     pieces = [
-        (tuple((row.code, row.actions) for row in results.games[i : i + _CHUNK]), node_limit)
+        (tuple((row.code, _played(row, results)) for row in results.games[i : i + _CHUNK]), node_limit)
         for i in range(0, len(results.games), _CHUNK)
     ]
     found: list[GameLosses] = []
@@ -94,6 +95,11 @@ def losses(
         if progress is not None:
             progress(len(found), len(results.games))
     return summary(found, results.n_deals)
+
+
+def _played(row: GameRow, results: Results) -> str:
+    """The text of all that was played."""
+    return encode(played(row.code, row.actions, results.settings))
 
 
 def diagnose_games(games: Sequence[tuple[str, str]], node_limit: int | None = None) -> list[GameLosses]:

@@ -76,7 +76,7 @@ def _replays(files: list[Path], steps: bool, fewest: bool, nodes: int | None) ->
 
     found = []
     for path, replay in (one for file in files for one in replays_in(file)):
-        diagnosis = diagnose_game(replay.start, replay.actions, fewest=fewest, node_limit=nodes)
+        diagnosis = diagnose_game(replay.start, replay.played, fewest=fewest, node_limit=nodes)
         typer.echo(f"{printable(str(path))}: {_game(replay)}")
         typer.echo("".join(f"  {line}\n" for line in _verdict(replay, diagnosis)), nl=False)
         if steps or fewest:
@@ -88,7 +88,7 @@ def _replays(files: list[Path], steps: bool, fewest: bool, nodes: int | None) ->
 
 def _game(replay: Replay) -> str:
     name = replay.start.code or f"a board with {replay.start.n_cells} cells"
-    played = f"{len(replay.actions)} steps"
+    played = f"{len(replay.played)} steps"
     return ", ".join(
         filter(None, [name, printable(replay.agent), f"{replay.outcome or 'left'} after {played}"])
     )
@@ -100,7 +100,7 @@ def _verdict(replay: Replay, diagnosis: Diagnosis) -> list[str]:
         return [headline(diagnosis, replay.outcome)]
     kept = " ".join(lost.before.notation(move) for move in lost.winning)
     return [
-        f"lost at step {lost.step} of {len(replay.actions)}: {lost.text}",
+        f"lost at step {lost.step} of {len(replay.played)}: {lost.text}",
         f"these moves kept the win: {kept}",
         f"a win from there, in {len(win.moves)} moves: {' '.join(win.notation())}",
     ]

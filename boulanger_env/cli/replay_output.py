@@ -102,7 +102,7 @@ def _film(
 def _play(
     one: Replay, diagnosis: Diagnosis | None, speed: float, color: bool | None, ascii: bool, clear: bool
 ) -> None:
-    words = [""] * len(one.actions) if diagnosis is None else in_words(diagnosis)
+    words = [""] * len(one.played) if diagnosis is None else in_words(diagnosis)
 
     def show(text: str) -> None:
         sys.stdout.write((CLEAR_SCREEN if clear else "") + text + "\n" * (1 if clear else 2))
@@ -113,9 +113,9 @@ def _play(
         if clear:
             time.sleep(1 / speed)
         refused = f"   refused: {step.error}" if step.error else ""
-        outcome = one.outcome if number == len(one.actions) else None
+        outcome = one.outcome if number == len(one.played) else None
         board = render_ansi(step.game, color=color, ascii=ascii, outcome=outcome)
         proved = f"\n{words[number - 1]}" if words[number - 1] else ""
-        show(f"{board}\n\nstep {number} of {len(one.actions)}: {step.text}{refused}{proved}")
+        show(f"{board}\n\nstep {number} of {len(one.played)}: {step.text}{refused}{proved}")
     if diagnosis is not None:
         print(headline(diagnosis, one.outcome))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
+from .automatic import undo_span
 from .checks import shown
 from .errors import BoulangerError, IllegalMoveError
 from .game import Game
 from .moves import UNDO, Move, action_id
+from .taps import foundation_action
+
+NOTHING = -1
+"""An action id that is never legal."""
 
 
 class Step(NamedTuple):
@@ -60,3 +66,43 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
         except IllegalMoveError as refused:
             error = str(refused)
         yield Step(action, text, error, game)
+
+
+def with_automatic(start: Game, actions: Iterable[int]) -> list[tuple[int, bool]]:
+    """The actions of an episode in which foundation moves play themselves, and these moves, in the order of play.
+
+    Args:
+        start: the game before anything was played; it is not changed.
+        actions: the player's own action ids.
+
+    Returns:
+        Action ids for ``walk``, each with whether it is the player's own. Undo takes back the player's last move and
+        all after it, one ``UNDO`` each. An undo that reaches none is -1, which no game can play.
+
+    >>> game = Game.from_code("MS-C4-1")
+    >>> [(step.text, own) for action, own in with_automatic(game, [733, 728]) for step in walk(game, [action])]
+    [('6a', True), ('1a', True)]
+    """
+    game = start.copy()
+    played: list[tuple[int, bool]] = []
+
+    def finish() -> None:
+        while (action := int(foundation_action(game._board))) >= 0:
+            game.push(Move.from_id(action))
+            played.append((action, False))
+
+    finish()
+    for action in actions:
+        if action == UNDO:
+            span = int(undo_span(game._counters, game._history))
+            for i in range(span):
+                game.undo()
+                played.append((UNDO, i == 0))
+            if not span:
+                played.append((NOTHING, True))
+            continue
+        played.append((action, True))
+        with suppress(IllegalMoveError):
+            game.push(Move.from_id(action))
+        finish()
+    return played

@@ -28,8 +28,8 @@ class Played(Protocol):
         """The game before the first action."""
 
     @property
-    def actions(self) -> Sequence[int]:
-        """The action ids."""
+    def played(self) -> Sequence[int]:
+        """The ids of all that was played."""
 
     @property
     def outcome(self) -> str | None:
@@ -59,7 +59,7 @@ def diagnose_within(replays: Iterable[Played], seconds: float = BUDGET) -> list[
     found: list[Diagnosis | None] = []
     for replay in replays:
         left = deadline - time.monotonic()
-        one = diagnose(replay.start, replay.actions, time_limit=left) if left > 0 else None
+        one = diagnose(replay.start, replay.played, time_limit=left) if left > 0 else None
         # What a game's last seconds left open would look like something that no search can decide.
         found.append(one if time.monotonic() < deadline else None)
     return found

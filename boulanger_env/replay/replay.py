@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isclose
 from typing import Any, NamedTuple, cast
 
@@ -16,7 +17,7 @@ from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.outcomes import OUTCOMES
-from boulanger_env.game.walk import Step, walk
+from boulanger_env.game.walk import Step, walk, with_automatic
 from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable
 from boulanger_env.solver import Diagnosis
@@ -165,9 +166,26 @@ need A
 
     # -- reading it -------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _played(self) -> tuple[tuple[int, bool], ...]:
+        """What was played, in order, each with whether it is one of the actions."""
+        if self.settings is not None and self.settings["auto_foundation"]:
+            return tuple(with_automatic(self.start, self.actions))
+        return tuple((action, True) for action in self.actions)
+
+    @property
+    def played(self) -> tuple[int, ...]:
+        """The actions and, with ``auto_foundation``, the foundation moves that played themselves, in order."""
+        return tuple(action for action, _ in self._played)
+
+    def _spread(self, values: Sequence[Any], other: Any) -> list[Any]:
+        """One value for each action, and another for each move that played itself."""
+        given = iter(values)
+        return [next(given) if own else other for _, own in self._played]
+
     def steps(self) -> Iterator[Step]:
-        """The actions one after the other, each with the game after it (see ``game.walk``)."""
-        return walk(self.start, self.actions)
+        """What was ``played``, each with the game after it (see ``game.walk``)."""
+        return walk(self.start, self.played)
 
     def notation(self) -> list[str]:
         """The actions in notation."""
@@ -263,7 +281,7 @@ need A
         """The data that the player shows, for ``render_html``.
 
         Args:
-            diagnosis: what ``solver.diagnose(replay.start, replay.actions)`` found, to show where the game was lost.
+            diagnosis: what ``solver.diagnose(replay.start, replay.played)`` found, to show where the game was lost.
             solvable: whether the game could be won from its start; not needed if it was won or diagnosed.
             strength: how good the agent is, such as "wins 8 % of c4-test".
             value_unit: what the annotations' values measure, such as "cards home still expected".
@@ -272,15 +290,15 @@ need A
             BoulangerError: the diagnosis is that of another game.
         """
         if diagnosis is not None:
-            check_diagnosis(diagnosis, self.start, self.actions)
+            check_diagnosis(diagnosis, self.start, self.played)
             solvable = diagnosis.positions[0] if solvable is None else solvable
         return episode(
             self.start,
-            self.actions,
+            self.played,
             outcome=self.outcome,
             agent=self.agent,
-            annotations=self.annotations,
-            rewards=self.rewards,
+            annotations=self._spread(self.annotations, None) if self.annotations else (),
+            rewards=None if self.rewards is None else self._spread(self.rewards, 0.0),
             solvable=solvable,
             strength=strength,
             value_unit=value_unit,

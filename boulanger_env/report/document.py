@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.agents.naming import file_stem
-from boulanger_env.benchmark.action_text import decode
+from boulanger_env.benchmark.action_text import played
 from boulanger_env.benchmark.comparison import compare, run_names
 from boulanger_env.benchmark.difficulty import by_difficulty, from_the_easiest
 from boulanger_env.benchmark.lost_wins import Losses, losses_table
@@ -223,7 +223,7 @@ def _episode(run: Results, place: int, recorded: Path | None) -> dict[str, Any] 
         return None
     return episode(
         Game.from_code(row.code),
-        decode(row.actions).tolist(),
+        played(row.code, row.actions, run.settings),
         outcome=row.outcome,
         agent=run.policy,
         solvable=True,

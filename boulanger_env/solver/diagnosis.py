@@ -111,7 +111,7 @@ def diagnose(
 
     Args:
         start: the game before the first action; it is not changed.
-        actions: action ids, as ``Replay.actions`` has them. Undo (780) takes a decision back, and an illegal action
+        actions: action ids, as ``Replay.played`` has them. Undo (780) takes a decision back, and an illegal action
             changes nothing.
         fewest: also prove the length of a shortest win from each position.
         node_limit: maximum positions to search, for each legal move.
