@@ -48,8 +48,11 @@ def refuse(game: Game, action: int, rules: Rules) -> NoReturn:
         raise IllegalMoveError(_no_move(action, place))
     if rules.actions == TAPS and why_illegal(board, place) == NOT_NEXT_HOME:
         raise IllegalMoveError(_no_tap(action))
-    game.push(Move.from_id(place))
-    raise AssertionError(f"action {action} is legal")
+    move = Move.from_id(place)
+    game.push(move)
+    raise IllegalMoveError(
+        f"{move} leads to a position that this episode has been in: no_repeats=True forbids it"
+    )
 
 
 def _no_move(action: int, reason: int) -> str:

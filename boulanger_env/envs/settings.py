@@ -34,7 +34,7 @@ ILLEGAL_ACTIONS = {"penalize": PENALIZE, "terminate": TERMINATE, "raise": RAISE}
 SEQUENTIAL = "sequential"
 DEFAULT_LIMIT, NO_LIMIT = 500, -1
 
-_FLAGS = ("auto_foundation", "allow_undo", "prune", "array_infos")
+_FLAGS = ("auto_foundation", "no_repeats", "allow_undo", "prune", "array_infos")
 _CHOICES: dict[str, Iterable[Any]] = {
     "actions": ACTIONS,
     "illegal_action": ILLEGAL_ACTIONS,
@@ -115,6 +115,7 @@ class Settings:
     observation: str = "features"
     actions: str = "places"
     auto_foundation: bool = False
+    no_repeats: bool = False
     reward: str | Reward | Mapping[str, float] = "score"
     illegal_action: str = "penalize"
     allow_undo: bool = False
@@ -129,6 +130,11 @@ class Settings:
         observation_space(self.observation)
         for name, choices in _CHOICES.items():
             _choose(name, getattr(self, name), choices)
+        if self.no_repeats and self.allow_undo:
+            raise BoulangerError(
+                "no_repeats=True and allow_undo=True exclude each other: undo would return to where the episode has "
+                "been"
+            )
         if self.deals is None and self.deal_order == SEQUENTIAL:
             raise BoulangerError("deal_order='sequential' needs deals: random games have no order")
         source = DealSource(self.deals, self.n_cells)
@@ -191,6 +197,7 @@ class Settings:
             most_steps=self.most_steps,
             actions=ACTIONS[self.actions],
             auto_foundation=int(self.auto_foundation),
+            no_repeats=int(self.no_repeats),
             n_actions=WIDTHS[ACTIONS[self.actions]],
         )
 
@@ -213,6 +220,7 @@ class Settings:
             "reward": {event: float(value) for event, value in asdict(as_reward(self.reward)).items()},
             "illegal_action": self.illegal_action,
             "auto_foundation": self.auto_foundation,
+            "no_repeats": self.no_repeats,
             "allow_undo": self.allow_undo,
             "prune": self.prune,
             "max_episode_steps": self.limit,

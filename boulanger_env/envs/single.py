@@ -31,13 +31,14 @@ from ._batch.stepping import (
     RAISE,
     Decks,
     Rules,
+    begin_episode,
     is_legal,
     letters,
     new_game,
-    settle,
     step_game,
     write_mask,
 )
+from ._batch.visits import Visits, first_visits, make_room, room
 from .features import N_FEATURES, write_features
 from .observations import Observation, cards_of
 from .refusals import refuse
@@ -210,6 +211,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         observation: str = "features",
         actions: str = "places",
         auto_foundation: bool = False,
+        no_repeats: bool = False,
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -226,6 +228,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             observation=observation,
             actions=actions,
             auto_foundation=auto_foundation,
+            no_repeats=no_repeats,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -242,8 +245,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self.observation_space = self._settings.observation_space()
         self._rules, self._decks = self._settings.rules(), self._settings.decks()
         self._rows = new_state()
+        self._visits = first_visits(self._settings.no_repeats)
         self._step, self._deal = Resolved(_step), Resolved(_new_game)
-        self._settle, self._write_mask = Resolved(_settle), Resolved(_write_mask)
+        self._begin, self._write_mask = Resolved(_begin), Resolved(_write_mask)
         self._mask = np.zeros(self._settings.n_actions, np.int8)
         self._scratch = np.empty(52, np.uint8)
         self._stream: np.uint64 | None = None
@@ -252,6 +256,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._steps = 0
         self._moves_at_reset = 0
         self._return = 0.0
+        self._room = 0
         self._raises = self._settings.when_illegal == RAISE
         self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
         self._code: str | None = None
@@ -329,7 +334,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._state = "playing"
         self._outcome = None
         before = int(self._rows.counters[MOVES])
-        self._return = self._settle(self._rows, self._rules, self._mask)
+        self._return = self._begin(self._rows, self._visits, self._rules, self._mask)
+        self._room = room(self._visits.head[None])
         self._moves_at_reset = int(self._rows.counters[MOVES]) - before
         if self.render_mode == "human":
             self.render()
@@ -362,11 +368,18 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         number = action_id(action, settings.n_actions)
         if self._raises:
             self._refuse_illegal(number)
+        if settings.no_repeats:
+            if self._room == 0:
+                self._visits = make_room(self._visits)
+                self._room = room(self._visits.head[None])
+            self._room -= 1
         observation: Observation = (
             np.empty(N_FEATURES, np.uint8) if settings.observation == "features" else {}
         )
         features = observation if isinstance(observation, np.ndarray) else _NOTHING
-        reward, illegal, outcome = self._step(self._rows, number, self._rules, self._mask, features)
+        reward, illegal, outcome = self._step(
+            self._rows, self._visits, number, self._rules, self._mask, features
+        )
         if isinstance(observation, dict):
             observation = cards_of(self._rows.board)
         if not self._steps:
@@ -415,7 +428,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         """
         with self._turn:
             games = self._as_games()
-            write_state(checked_state(state, games, 1), games, slice(None))
+            games = write_state(checked_state(state, games, 1), games, slice(None))
             episode = games.episodes[0]
             outcome = int(episode[E_OUTCOME])
             self._position, self._steps = int(episode[E_POSITION]), int(episode[E_STEPS])
@@ -424,7 +437,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._code = games.codes.view(CODE_DTYPE).item(0) or None
             self._state = "playing" if outcome == O_RUNNING else "over"
             self._outcome = OUTCOMES[outcome]
-            self._write_mask(self._rows, self._rules, self._mask)
+            self._visits, self._room = Visits(games.heads[0], games.visited), room(games.heads)
+            self._write_mask(self._rows, self._visits, self._rules, self._mask)
             if outcome not in (O_RUNNING, O_TRUNCATED):
                 self._mask[:] = 1
             if self.render_mode == "human":
@@ -434,8 +448,12 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     def _as_games(self) -> Games:
         """This game as a batch of one, on the same rows; the rest is copied."""
         rows = self._rows
-        games = Games.make(1)._replace(
-            boards=rows.board[None], counters=rows.counters[None], history=rows.history[None]
+        games = Games.make(1, no_repeats=False)._replace(
+            boards=rows.board[None],
+            counters=rows.counters[None],
+            history=rows.history[None],
+            heads=self._visits.head[None],
+            visited=self._visits.table,
         )
         episode = games.episodes[0]
         episode[E_POSITION], episode[E_STEPS] = self._position, self._steps
@@ -481,8 +499,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         # Ray and joblib hand over arrays in shared memory, which cannot be written to.
-        self._rows, self._mask, self._scratch, self._rules = copy.deepcopy(
-            (self._rows, self._mask, self._scratch, self._rules)
+        self._rows, self._visits, self._mask, self._scratch, self._rules = copy.deepcopy(
+            (self._rows, self._visits, self._mask, self._scratch, self._rules)
         )
         self._decks = self._settings.decks()
 
@@ -498,7 +516,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         return game_of(self._rows, self._code)
 
     def _refuse_illegal(self, action: int) -> None:
-        if not _is_legal(self._rows, action, self._rules):
+        if not _is_legal(self._rows, self._visits, action, self._rules):
             refuse(self.game, action, self._rules)
 
     def _observe(self) -> Observation:
@@ -535,17 +553,19 @@ _NOTHING = np.empty(0, np.uint8)
 
 
 @kernel
-def _step(state: State, action: int, rules: Rules, mask: Array, features: Array) -> tuple[float, bool, int]:
+def _step(
+    state: State, visits: Visits, action: int, rules: Rules, mask: Array, features: Array
+) -> tuple[float, bool, int]:
     """``step_game`` and, if needed, the next ``"features"``, in one call."""
-    result = step_game(state, action, rules, mask)
+    result = step_game(state, visits, action, rules, mask)
     if features.shape[0] > 0:
         write_features(state.board, features)
     return result
 
 
 @kernel
-def _is_legal(state: State, action: int, rules: Rules) -> bool:
-    return is_legal(state, action, rules)
+def _is_legal(state: State, visits: Visits, action: int, rules: Rules) -> bool:
+    return is_legal(state, visits, action, rules)
 
 
 @kernel
@@ -557,13 +577,13 @@ def _new_game(
 
 
 @kernel
-def _settle(state: State, rules: Rules, mask: Array) -> float:
-    """``settle``, and the first mask."""
-    owed = settle(state, rules)
-    write_mask(state, rules, mask)
+def _begin(state: State, visits: Visits, rules: Rules, mask: Array) -> float:
+    """``begin_episode``, and the first mask."""
+    owed = begin_episode(state, visits, rules)
+    write_mask(state, visits, rules, mask)
     return owed
 
 
 @kernel
-def _write_mask(state: State, rules: Rules, mask: Array) -> None:
-    write_mask(state, rules, mask)
+def _write_mask(state: State, visits: Visits, rules: Rules, mask: Array) -> None:
+    write_mask(state, visits, rules, mask)

@@ -18,12 +18,15 @@ from boulanger_env.game.checks import as_array, shown
 from boulanger_env.game.errors import BoulangerError
 
 from ._batch.loops import Games
+from ._batch.visits import VISITED, listed_visits, with_visits
 
 GameState = dict[str, NDArray[Any]]
 
 VERSION = 1
 """Of the arrays' meaning: it changes with any of them."""
 
+# A view of the boards, and what listed_visits stands for.
+_NOT_AS_THEY_ARE = ("words", "heads", "visited")
 _VERSION, _DIGEST = "version", "digest"
 _ODD = np.random.default_rng(20).integers(2**63, size=1 << 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -34,6 +37,8 @@ def read_state(games: Games, chosen: NDArray[np.int64] | slice) -> GameState:
     arrays = {name: array[chosen] for name, array in _parts(games)}
     count = len(arrays["boards"])
     arrays = {name: array.copy() if array.base is not None else array for name, array in arrays.items()}
+    if games.visited.size:
+        arrays |= listed_visits(games.heads[chosen], games.visited)
     return {
         _VERSION: np.full(count, VERSION),
         _DIGEST: _digests(arrays),
@@ -67,6 +72,8 @@ def checked_state(state: Any, games: Games, count: int) -> GameState:
         )
     digests = arrays.pop(_DIGEST)
     expected = dict(_parts(games))
+    if games.visited.size:
+        expected |= listed_visits(games.heads[:1], games.visited)
     for name in (*expected, *arrays):
         if (name in expected) != (name in arrays):
             what = f"lacks {name!r}" if name in expected else f"has {name!r}, which this one does not know"
@@ -75,6 +82,8 @@ def checked_state(state: Any, games: Games, count: int) -> GameState:
         raise BoulangerError(f"the state is of {version.size} games, but {count} are to be set")
     for name, array in (*arrays.items(), (_DIGEST, digests)):
         like = expected.get(name, np.zeros(0, np.uint64))
+        if name == VISITED and array.ndim == 2:
+            like = array[:0].astype(like.dtype)  # of any width
         if array.dtype != like.dtype or array.shape != (count, *like.shape[1:]):
             raise BoulangerError(
                 f"state: {name} of {array.dtype} {array.shape} must be {like.dtype} {(count, *like.shape[1:])}"
@@ -88,10 +97,18 @@ def checked_state(state: Any, games: Games, count: int) -> GameState:
     return arrays
 
 
-def write_state(arrays: GameState, games: Games, chosen: NDArray[np.int64] | slice) -> None:
-    """Put checked arrays into the place of some games."""
+def write_state(arrays: GameState, games: Games, chosen: NDArray[np.int64] | slice) -> Games:
+    """Put checked arrays into the place of some games.
+
+    Returns:
+        The games, in the same arrays except for where they have been.
+    """
     for name, array in _parts(games):
         array[chosen] = arrays[name]
+    if not games.visited.size:
+        return games
+    heads, visited = with_visits(games.heads, games.visited, chosen, arrays)
+    return games._replace(heads=heads, visited=visited)
 
 
 def read_indices(indices: Any, n: int, *, distinct: bool) -> NDArray[np.int64] | slice:
@@ -114,11 +131,12 @@ def read_indices(indices: Any, n: int, *, distinct: bool) -> NDArray[np.int64] |
 
 
 def _parts(bundle: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays of games, with one row for each; those of bundles within the bundle too."""
+    """The arrays of games, with one row for each; those of bundles within the bundle too. Where the games have been is
+    left out."""
     for name, part in zip(bundle._fields, bundle, strict=True):
         if isinstance(part, tuple):
             yield from _parts(part, f"{prefix}{name}.")
-        elif not (isinstance(bundle, Games) and name == "words"):  # a view of the boards
+        elif not (isinstance(bundle, Games) and name in _NOT_AS_THEY_ARE):
             yield f"{prefix}{name}", part
 
 

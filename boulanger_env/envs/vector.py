@@ -51,9 +51,9 @@ from ._batch.loops import (
     Crew,
     Games,
     all_below,
+    begin_given,
     first_illegal,
     observe_all,
-    settle_game,
     start_games,
     step_batch,
     write_masks,
@@ -61,6 +61,7 @@ from ._batch.loops import (
 from ._batch.outputs import OutputPool, Outputs
 from ._batch.sharing import S_ENDED, games_a_part
 from ._batch.stepping import CODE_DTYPE, RAISE
+from ._batch.visits import SMALLEST, room, with_room
 from ._batch.workers import Workers
 from .observations import Observation
 from .refusals import refuse
@@ -127,6 +128,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         observation: str = "features",
         actions: str = "places",
         auto_foundation: bool = False,
+        no_repeats: bool = False,
         reward: str | Reward | Mapping[str, float] = "score",
         illegal_action: str = "penalize",
         allow_undo: bool = False,
@@ -148,6 +150,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             observation=observation,
             actions=actions,
             auto_foundation=auto_foundation,
+            no_repeats=no_repeats,
             reward=reward,
             illegal_action=illegal_action,
             allow_undo=allow_undo,
@@ -180,10 +183,11 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
         n = self.num_envs
-        self._games = Games.make(n)
+        self._games = Games.make(n, settings.no_repeats)
         self._rules, self._decks = settings.rules(), settings.decks()
         self._raises = settings.when_illegal == RAISE
         self._is_reset = False
+        self._room = 0
         self._workers = Workers(self.num_threads)
         self._crew = Crew(games_a_part(n, self.num_threads), np.zeros((self.num_threads, 52), np.uint8))
         self._step_batch = Resolved(step_batch)
@@ -306,6 +310,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _step_all(self, actions: Any) -> tuple[Outputs, int]:
         self._check_reset()
+        if self._settings.no_repeats:
+            self._make_room()
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
             raise ResetNeeded(
                 f"sub-environments {np.flatnonzero(self._over()).tolist()} have ended: reset them with options "
@@ -384,7 +390,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             arrays = checked_state(state, self._games, count)
             if not isinstance(chosen, slice):
                 self._check_reset()
-            write_state(arrays, self._games, chosen)
+            self._games, self._room = write_state(arrays, self._games, chosen), 0
             self._is_reset = True
             if self.render_mode == "human":
                 self.render()
@@ -523,12 +529,22 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
         return self._workers.run(run, self.num_envs).item(S_ENDED)
 
+    def _make_room(self) -> None:
+        """Make sure that each game can remember one more position."""
+        if self._room == 0:
+            games = self._games
+            if room(games.heads) < SMALLEST // 4:
+                heads, visited = with_room(games.heads, games.visited)
+                self._games = games._replace(heads=heads, visited=visited)
+            self._room = room(self._games.heads)
+        self._room -= 1
+
     def _give(self, i: int, game: Game) -> None:
         games = self._games
         games.boards[i], games.counters[i], games.history[i] = rows_of(game)
         self._codes[i] = game.code or ""
         games.episodes[i, [E_STEPS, E_OUTCOME, E_START, E_GROUP]] = 0, O_RUNNING, NO_START, NO_START
-        settle_game(i, games, self._rules)
+        begin_given(i, games, self._rules)
 
     def _state_of_all(self) -> tuple[Observation, Infos]:
         """Observation and infos of all games after a reset, including those that were not reset."""

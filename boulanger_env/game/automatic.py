@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from .hashing import hash_change
 from .jit import i64, inlined_kernel, kernel
 from .kernels import apply, as_set, played_action, push, set_of_next_home, set_of_tops
 from .moves import ACTION_TABLE, TO_FOUNDATION
@@ -22,16 +25,21 @@ def can_go_home(board: Board) -> bool:
 
 
 @inlined_kernel
-def send_home(state: State) -> int:
-    """Play the foundation moves that are legal, columns first, then cells, until there is none; return how many."""
-    count = 0
+def send_home(state: State) -> tuple[int, Any]:
+    """Play the foundation moves that are legal, columns first, then cells, until there is none.
+
+    Returns:
+        How many, and the exclusive or of the position's hashes before and after (uint64, see ``hashing.py``).
+    """
+    count, change = 0, np.uint64(0)
     if can_go_home(state.board):
         action = foundation_action(state.board)
         while action >= 0:
+            change ^= hash_change(state.board, action)
             push(state.board, state.counters, state.history, action)
             count += 1
             action = foundation_action(state.board)
-    return count
+    return count, change
 
 
 @kernel
@@ -46,8 +54,8 @@ def send_cards_home(board: Board) -> None:
 
 @kernel
 def finish(state: State) -> int:
-    """``send_home``, compiled to be called from Python."""
-    return send_home(state)
+    """``send_home``, compiled to be called from Python; return how many."""
+    return send_home(state)[0]
 
 
 @kernel

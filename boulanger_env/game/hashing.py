@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cards import N_CARDS
-from .jit import i64, kernel
+from .jit import i64, inlined_kernel, kernel
 from .kernels import KEY_BASE, KEY_CELL, KEY_HOME
 from .moves import ACTION_TABLE, FIRST_CELL, TO_CELL, TO_FOUNDATION
 from .state import (
@@ -36,7 +36,7 @@ def _random_table(rows: int, columns: int) -> NDArray[np.uint64]:
 
 # A number for each card on each thing it can lie on (see kernels.position_key). Row 0, which belongs to no
 # card, has one for each number of cells.
-_LIES_ON = _random_table(N_CARDS + 1, KEY_HOME)
+LIES_ON = _random_table(N_CARDS + 1, KEY_HOME)
 
 
 @kernel
@@ -52,7 +52,7 @@ def position_hash(board: Board) -> Any:
         below = KEY_BASE
         for i in range(i64(board[HEIGHTS + column])):
             card = i64(board[TABLEAU + column * MAX_HEIGHT + i])
-            key ^= _LIES_ON[card, below]
+            key ^= LIES_ON[card, below]
             below = card
     n_cells = 0
     for c in range(MAX_CELLS):
@@ -60,11 +60,11 @@ def position_hash(board: Board) -> Any:
         if card != NO_CELL:
             n_cells += 1
             if card != NO_CARD:
-                key ^= _LIES_ON[card, KEY_CELL]
-    return key ^ _LIES_ON[0, n_cells]
+                key ^= LIES_ON[card, KEY_CELL]
+    return key ^ LIES_ON[0, n_cells]
 
 
-@kernel
+@inlined_kernel
 def hash_change(board: Board, action: int) -> Any:
     """The exclusive or of the hashes before and after a legal ``action``, which is not played.
 
@@ -79,13 +79,13 @@ def hash_change(board: Board, action: int) -> Any:
         below = KEY_BASE
         if height > size:
             below = i64(board[TABLEAU + source * MAX_HEIGHT + height - size - 1])
-        change = _LIES_ON[card, below]
+        change = LIES_ON[card, below]
     else:
         card = i64(board[CELLS + source - FIRST_CELL])
-        change = _LIES_ON[card, KEY_CELL]
+        change = LIES_ON[card, KEY_CELL]
     if destination == TO_FOUNDATION:
         return change
     if destination == TO_CELL:
-        return change ^ _LIES_ON[card, KEY_CELL]
+        return change ^ LIES_ON[card, KEY_CELL]
     # The top of an empty column is NO_CARD, which stands for the base in a key.
-    return change ^ _LIES_ON[card, i64(board[TOPS + destination])]
+    return change ^ LIES_ON[card, i64(board[TOPS + destination])]

@@ -508,6 +508,13 @@ def last_action(counters: Counters, history: History) -> int:
 
 
 @inlined_kernel
+def last_card(counters: Counters, history: History) -> int:
+    """The card that led the last move; there was one."""
+    head = i64(counters[UNDO_HEAD])
+    return played_card(history, HISTORY_SIZE - 1 if head == 0 else head - 1)
+
+
+@inlined_kernel
 def pop(board: Board, counters: Counters, history: History) -> int:
     """Take back the last move with its points; return its action, or -1 if the history is empty."""
     if counters[UNDO_LENGTH] == 0:

@@ -26,7 +26,15 @@ from . import format
 from .diagnosed import check_diagnosis, in_page
 from .parts import ReplayError, as_action, as_annotation, as_text, begin, number, numbered, origin
 
-KEYWORDS = ("reward", "illegal_action", "auto_foundation", "allow_undo", "prune", "max_episode_steps")
+KEYWORDS = (
+    "reward",
+    "illegal_action",
+    "auto_foundation",
+    "no_repeats",
+    "allow_undo",
+    "prune",
+    "max_episode_steps",
+)
 """The environment's keywords that determine the effect of an episode's actions."""
 
 # The parts of a replay that a file holds unchanged.

@@ -15,7 +15,8 @@ from boulanger_env.game.kernels import cards_home, deal
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 
-from .stepping import Rules, settle, step_game
+from .stepping import Rules, begin_episode, step_game
+from .visits import Visits, no_visits, room_for
 
 _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
 
@@ -45,12 +46,15 @@ def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], setting
     decks, cells = DealSet("episodes", codes).decks()
     ended = np.zeros((len(codes), 6), np.int64)
     mask = np.zeros(settings.n_actions, np.int8)
+    longest = max(map(len, actions), default=0)
+    heads, table = no_visits(1, room_for(longest + 1) if settings.no_repeats else 0)
     _play_all(
         decks,
         cells,
         np.concatenate([np.zeros(0, np.int16), *actions]),
         np.cumsum([0, *map(len, actions)]),
         new_state(),
+        Visits(heads[0], table),
         settings.rules(),
         mask,
         ended,
@@ -65,6 +69,7 @@ def _play_all(
     actions: Array,
     starts: Array,
     state: State,
+    visits: Visits,
     rules: Rules,
     mask: Array,
     ended: Array,
@@ -73,12 +78,12 @@ def _play_all(
     for g in range(decks.shape[0]):
         state.counters[:] = 0
         deal(state.board, decks[g], cells[g])
-        settle(state, rules)
+        begin_episode(state, visits, rules)
         outcome, steps, illegal = O_RUNNING, 0, 0
         for i in range(starts[g], starts[g + 1]):
             if outcome != O_RUNNING:
                 break
-            _, refused, outcome = step_game(state, i64(actions[i]), rules, mask)
+            _, refused, outcome = step_game(state, visits, i64(actions[i]), rules, mask)
             steps += 1
             illegal += refused
             if outcome == O_RUNNING and steps >= rules.most_steps:

@@ -28,12 +28,13 @@ from .stepping import (
     INFO_OUTCOMES,
     Decks,
     Rules,
+    begin_episode,
     is_legal,
     new_game,
-    settle,
     step_game,
     write_mask,
 )
+from .visits import SMALLEST, Visits, no_visits
 
 # Columns of Games.episodes.
 E_POSITION, E_STEPS, E_OUTCOME, E_START, E_GROUP = range(5)
@@ -70,10 +71,13 @@ class Games(NamedTuple):
     that played themselves."""
     codes: Array
     """uint32 ``(n, CODE_LENGTH)``, the letters of the codes."""
+    heads: Array
+    """uint64 ``(n, N_HEAD)``, with ``visited``: where the episodes have been, see ``visits.py``."""
+    visited: Array
 
     @classmethod
-    def make(cls, n: int) -> Games:
-        """``n`` games, all zeros."""
+    def make(cls, n: int, no_repeats: bool) -> Games:
+        """``n`` games, all zeros; with room to remember positions, or without."""
         return cls.of(
             np.zeros((n, BOARD_SIZE), np.uint8),
             np.zeros((n, N_COUNTERS), np.int32),
@@ -82,6 +86,7 @@ class Games(NamedTuple):
             np.zeros(n, np.uint64),
             np.zeros(n),
             np.zeros((n, CODE_LENGTH), np.uint32),
+            *no_visits(n, SMALLEST * no_repeats),
         )
 
     @classmethod
@@ -201,7 +206,8 @@ def step_batch(
             deals_next = episode[E_OUTCOME] != O_RUNNING
             if not deals_next:
                 state = State(games.boards[i], counter, games.history[i])
-                reward, illegal, outcome = step_game(state, i64(actions[i]), rules, mask[i])
+                visits = Visits(games.heads[i], games.visited)
+                reward, illegal, outcome = step_game(state, visits, i64(actions[i]), rules, mask[i])
                 if episode[E_STEPS] == 0:
                     reward += returns[i]
                     returns[i] = 0.0
@@ -239,7 +245,8 @@ def step_batch(
                 episode[E_OUTCOME] = outcome
             if deals_next:
                 start_game(i, games, rules, decks, crew.scratch[thread])
-                write_mask(State(games.boards[i], counter, games.history[i]), rules, mask[i])
+                state = State(games.boards[i], counter, games.history[i])
+                write_mask(state, Visits(games.heads[i], games.visited), rules, mask[i])
             over = outcome != O_RUNNING
             ints[I_SCORE, i] = counter[SCORE]
             ints[I_MOVES, i] = counter[MOVES]
@@ -270,7 +277,7 @@ def start_game(i: int, games: Games, rules: Rules, decks: Decks, scratch: Array)
     episode[E_POSITION] += games.boards.shape[0]
     episode[E_STEPS] = 0
     episode[E_OUTCOME] = O_RUNNING
-    games.returns[i] = settle(state, rules)
+    games.returns[i] = begin_episode(state, Visits(games.heads[i], games.visited), rules)
 
 
 @kernel
@@ -282,10 +289,10 @@ def start_games(chosen: Array, games: Games, rules: Rules, decks: Decks, scratch
 
 
 @kernel
-def settle_game(i: int, games: Games, rules: Rules) -> None:
-    """Begin the episode of a game that was given: what plays itself is played."""
+def begin_given(i: int, games: Games, rules: Rules) -> None:
+    """Begin the episode of a game that was given."""
     state = State(games.boards[i], games.counters[i], games.history[i])
-    games.returns[i] = settle(state, rules)
+    games.returns[i] = begin_episode(state, Visits(games.heads[i], games.visited), rules)
 
 
 @kernel
@@ -295,7 +302,7 @@ def write_masks(games: Games, rules: Rules, mask: Array) -> None:
         outcome = games.episodes[i, E_OUTCOME]
         if outcome in (O_RUNNING, O_TRUNCATED):
             state = State(games.boards[i], games.counters[i], games.history[i])
-            write_mask(state, rules, mask[i])
+            write_mask(state, Visits(games.heads[i], games.visited), rules, mask[i])
         else:
             mask[i, :] = 1
 
@@ -323,7 +330,7 @@ def first_illegal(games: Games, actions: Array, rules: Rules) -> int:
         if games.episodes[i, E_OUTCOME] == O_RUNNING:
             action = i64(actions[i])
             state = State(games.boards[i], games.counters[i], games.history[i])
-            if not is_legal(state, action, rules):
+            if not is_legal(state, Visits(games.heads[i], games.visited), action, rules):
                 return i
     return -1
 

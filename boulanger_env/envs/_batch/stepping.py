@@ -13,11 +13,27 @@ from boulanger_env.game.automatic import send_home, undo_span
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.codes import deal_random, draw_random
 from boulanger_env.game.drawing import NO_START, StartTables, draw_start
+from boulanger_env.game.hashing import hash_change
 from boulanger_env.game.jit import i64, inlined_kernel
-from boulanger_env.game.kernels import EVENT, LEGAL, cards_home, copy_row, deal, pop, push, why_illegal
+from boulanger_env.game.kernels import (
+    EVENT,
+    EVENT_FOUNDATION,
+    EVENT_NONE,
+    LEGAL,
+    cards_home,
+    copy_row,
+    deal,
+    last_card,
+    pop,
+    push,
+    why_illegal,
+)
 from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
 from boulanger_env.game.state import UNDO_LENGTH, Array, State
 from boulanger_env.game.streams import uniform_below
+
+from .repeats import forbid_repeats
+from .visits import V_KEY, Visits, arrive, begin, forget, has_been, note_card
 
 # As reported in infos: only ``truncated`` reports a truncation, which may come from a TimeLimit around the environment.
 INFO_OUTCOMES = tuple(outcome if outcome != TRUNCATED else "" for outcome in ("", *OUTCOMES[1:]))
@@ -46,6 +62,8 @@ class Rules(NamedTuple):
     """The actions of that numbering without undo, which comes after them."""
     auto_foundation: int
     """Whether foundation moves play themselves."""
+    no_repeats: int
+    """Whether moves to positions that the episode has been in are illegal."""
     most_steps: int
     """The step that truncates an episode."""
 
@@ -73,11 +91,14 @@ def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 
 @inlined_kernel
-def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[float, bool, int]:
+def step_game(
+    state: State, visits: Visits, action: int, rules: Rules, mask: Array
+) -> tuple[float, bool, int]:
     """Play one action and write the next mask.
 
     Args:
         state: the game; modified in place.
+        visits: where the episode has been; used only with ``no_repeats``.
         action: an action of the numbering, or ``rules.n_actions`` for undo.
         rules: the effects of actions.
         mask: int8 ``(n_actions,)``, one more with undo; overwritten. All ones once the episode has terminated.
@@ -87,22 +108,42 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
     """
     board, counters, history = state
     rewards = rules.rewards
-    illegal = not is_legal(state, action, rules)
+    reward = rewards[R_STEP]
     outcome = O_RUNNING
+    undoes = action == rules.n_actions
+    place = -1 if undoes else as_place(board, action, rules.actions)
+    illegal = not can_undo(state, rules) if undoes else place < 0 or why_illegal(board, place) != LEGAL
+    key = np.uint64(0)
+    if rules.no_repeats and not illegal:
+        key = visits.head[V_KEY] ^ hash_change(board, place)
+        illegal = has_been(visits, key)
+
     if illegal:
         reward = rewards[R_ILLEGAL]
         if rules.illegal_action == TERMINATE:
             outcome = O_ILLEGAL
-    elif action == rules.n_actions:
-        reward = rewards[R_STEP]
-        for _ in range(undo_span(counters, history) if rules.auto_foundation else 1):
-            event = i64(EVENT[pop(board, counters, history)])
-            reward -= rewards[event] - rewards[R_NONE]
     else:
-        reward = rewards[push(board, counters, history, as_place(board, action, rules.actions))]
-    if not illegal and rules.auto_foundation:
-        reward += send_home(state) * rewards[R_AUTOMATIC]
-    legal = write_mask(state, rules, mask)
+        event = EVENT_NONE
+        if undoes:
+            for _ in range(undo_span(counters, history) if rules.auto_foundation else 1):
+                undone = i64(EVENT[pop(board, counters, history)])
+                reward -= rewards[undone] - rewards[R_NONE]
+        else:
+            event = push(board, counters, history, place)
+            reward = rewards[event]
+        home = i64(event == EVENT_FOUNDATION)
+        if rules.auto_foundation:
+            automatic, change = send_home(state)
+            reward += automatic * rewards[R_AUTOMATIC]
+            home += automatic
+            key ^= change
+        if rules.no_repeats:
+            if home > 0:
+                forget(visits)
+            else:
+                note_card(visits, last_card(counters, history))
+            arrive(visits, key)
+    legal = write_mask(state, visits, rules, mask)
     if legal == 0 and not illegal:
         if cards_home(board) == N_CARDS:
             outcome = O_WON
@@ -116,12 +157,14 @@ def step_game(state: State, action: int, rules: Rules, mask: Array) -> tuple[flo
 
 
 @inlined_kernel
-def is_legal(state: State, action: int, rules: Rules) -> bool:
+def is_legal(state: State, visits: Visits, action: int, rules: Rules) -> bool:
     """Whether an action may be played; a move that ``prune`` leaves out of the mask may."""
     if action == rules.n_actions:
         return can_undo(state, rules)
     place = as_place(state.board, action, rules.actions)
-    return bool(place >= 0 and why_illegal(state.board, place) == LEGAL)
+    if place < 0 or why_illegal(state.board, place) != LEGAL:
+        return False
+    return not (rules.no_repeats and has_been(visits, visits.head[V_KEY] ^ hash_change(state.board, place)))
 
 
 @inlined_kernel
@@ -133,18 +176,23 @@ def can_undo(state: State, rules: Rules) -> bool:
 
 
 @inlined_kernel
-def write_mask(state: State, rules: Rules, mask: Array) -> int:
+def write_mask(state: State, visits: Visits, rules: Rules, mask: Array) -> int:
     """Write a position's mask, including undo; return the number of legal actions, not counting undo."""
     legal = legal_actions(state.board, mask, rules.prune, rules.actions)
+    if rules.no_repeats:
+        legal -= forbid_repeats(state.board, visits, mask, rules.actions)
     if rules.allow_undo:
         mask[rules.n_actions] = can_undo(state, rules)
     return legal
 
 
 @inlined_kernel
-def settle(state: State, rules: Rules) -> float:
-    """Play what plays itself before the first action of an episode; return the reward that belongs to that action."""
-    return send_home(state) * rules.rewards[R_AUTOMATIC] if rules.auto_foundation else 0.0
+def begin_episode(state: State, visits: Visits, rules: Rules) -> float:
+    """Begin the episode of a game: play what plays itself; return the reward for it, which the first action gets."""
+    owed = send_home(state)[0] * rules.rewards[R_AUTOMATIC] if rules.auto_foundation else 0.0
+    if rules.no_repeats:
+        begin(visits, state.board)
+    return owed
 
 
 @inlined_kernel

@@ -1,0 +1,215 @@
+"""The positions that an episode has been in since its last card went home; ``repeats.py`` forbids the moves back.
+
+A card that went home stays there (there is no undo here), so earlier positions cannot come back and are forgotten.
+
+Each game has a row ``head`` and a region of one table that all games share: a filter of 16 bits a position, which says
+at once that nearly all moves lead somewhere new, and the list of the positions' hashes, which decides. Kernels
+allocate nothing: :func:`with_room` sees to it that the next steps find room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boulanger_env.game.hashing import position_hash
+from boulanger_env.game.jit import i64, inlined_kernel, kernel
+from boulanger_env.game.kernels import (
+    as_set,
+)
+from boulanger_env.game.state import (
+    Array,
+    Board,
+)
+
+# Columns of a head, all uint64: where the game's region starts, how many positions it has room for (a power of two),
+# how many there are, the hash of the current one, and the set of the cards that have moved since the first.
+V_START, V_ROOM, V_COUNT, V_KEY, V_MOVED = range(5)
+N_HEAD = 8  # a cache line
+
+SMALLEST = 32
+"""The positions that a game has room for at first."""
+
+# Beside a uint64 every operand must be one: with a signed number it turns to float.
+_START, _ROOM, _COUNT, _KEY, _MOVED = (np.uint64(n) for n in range(5))
+_0, _1, _2, _6, _63 = (np.uint64(n) for n in (0, 1, 2, 6, 63))
+
+
+class Visits(NamedTuple):
+    """The memory of one game."""
+
+    head: Array
+    """uint64 ``(N_HEAD,)``"""
+    table: Array
+    """uint64, shared by all games."""
+
+
+@inlined_kernel
+def _filtered(visits: Visits, key: Any) -> Any:
+    """1 if the game may have been in a position, 0 if it has not; uint64."""
+    words = visits.head[_ROOM] >> _2
+    return (visits.table[visits.head[_START] + ((key >> _6) & (words - _1))] >> (key & _63)) & _1
+
+
+@inlined_kernel
+def has_been(visits: Visits, key: Any) -> bool:
+    """Whether the game has been in a position, by its hash."""
+    if _filtered(visits, key) == _0:
+        return False
+    head = visits.head
+    return _is_listed(visits.table, head[_START] + (head[_ROOM] >> _2), head[_COUNT], key)
+
+
+@kernel
+def _is_listed(table: Array, first: Any, count: Any, key: Any) -> bool:
+    found = False
+    for i in range(i64(count)):
+        found |= table[first + np.uint64(i)] == key
+    return found
+
+
+@inlined_kernel
+def arrive(visits: Visits, key: Any) -> None:
+    """Remember a position as the current one, for which there is room."""
+    head, table = visits
+    words = head[_ROOM] >> _2
+    table[head[_START] + ((key >> _6) & (words - _1))] |= _1 << (key & _63)
+    table[head[_START] + words + head[_COUNT]] = key
+    head[_COUNT] += _1
+    head[_KEY] = key
+
+
+@inlined_kernel
+def forget(visits: Visits) -> None:
+    """Forget all positions."""
+    head, table = visits
+    words = head[_ROOM] >> _2
+    for i in range(i64(head[_COUNT])):
+        key = table[head[_START] + words + np.uint64(i)]
+        table[head[_START] + ((key >> _6) & (words - _1))] = _0
+    head[_COUNT] = _0
+    head[_MOVED] = _0
+
+
+@inlined_kernel
+def note_card(visits: Visits, card: int) -> None:
+    """Note which card has moved."""
+    visits.head[_MOVED] |= as_set(card)
+
+
+@inlined_kernel
+def begin(visits: Visits, board: Board) -> None:
+    """Begin an episode."""
+    forget(visits)
+    arrive(visits, position_hash(board))
+
+
+# -- room -----------------------------------------------------------------------------------------------------
+
+
+def no_visits(n: int, positions: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Heads and table of ``n`` games that have been nowhere, with room for so many positions: a power of two, or 0."""
+    return _of_rooms(np.full(n, positions, np.uint64))
+
+
+def _of_rooms(rooms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    heads = np.zeros((len(rooms), N_HEAD), np.uint64)
+    regions = rooms + (rooms >> _2)
+    heads[1:, V_START] = np.cumsum(regions)[:-1]
+    heads[:, V_ROOM] = rooms
+    return heads, np.zeros(int(regions.sum()), np.uint64)
+
+
+def room_for(positions: int) -> int:
+    """The smallest room for so many positions."""
+    return max(SMALLEST, 1 << (positions - 1).bit_length())
+
+
+def room(heads: NDArray[np.uint64]) -> int:
+    """How many more positions every game has room for."""
+    return int((heads[:, V_ROOM] - heads[:, V_COUNT]).min())
+
+
+def with_room(
+    heads: NDArray[np.uint64], table: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The same memory; games that had filled more than half of their room have twice as much or more."""
+    rooms = heads[:, V_ROOM].copy()
+    while (tight := heads[:, V_COUNT] * _2 > rooms).any():
+        rooms[tight] *= _2
+    grown, space = _of_rooms(rooms)
+    _move(heads, table, grown, space)
+    return grown, space
+
+
+def first_visits(no_repeats: bool) -> Visits:
+    """The memory of one game, with room, or without."""
+    heads, table = no_visits(1, SMALLEST * no_repeats)
+    return Visits(heads[0], table)
+
+
+def make_room(visits: Visits) -> Visits:
+    """The memory of one game, with room for another position."""
+    heads, table = with_room(visits.head[None], visits.table)
+    return Visits(heads[0], table)
+
+
+@kernel
+def _move(heads: Array, table: Array, grown: Array, space: Array) -> None:
+    for i in range(heads.shape[0]):
+        head, new = heads[i], Visits(grown[i], space)
+        first = head[_START] + (head[_ROOM] >> _2)
+        for k in range(i64(head[_COUNT])):
+            arrive(new, table[first + np.uint64(k)])
+        grown[i, V_KEY], grown[i, V_MOVED] = head[_KEY], head[_MOVED]
+
+
+# -- as plain arrays with a row for each game, for states ------------------------------------------------------
+
+VISITS, VISITED = "visits", "visited"
+
+
+def listed_visits(heads: NDArray[np.uint64], table: NDArray[np.uint64]) -> dict[str, NDArray[Any]]:
+    """Where games have been: ``visits`` (how many positions, the current one, the cards that have moved), and
+    ``visited``, the hashes of these positions, as many columns as a power of two that holds all."""
+    width = room_for(int(heads[:, V_COUNT].max(initial=1)))
+    listed = np.zeros((len(heads), width), np.uint64)
+    _list(heads, table, listed)
+    return {VISITS: heads[:, [V_COUNT, V_KEY, V_MOVED]], VISITED: listed}
+
+
+def with_visits(
+    heads: NDArray[np.uint64],
+    table: NDArray[np.uint64],
+    chosen: NDArray[np.int64] | slice,
+    listed: Mapping[str, NDArray[Any]],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The memory of games, of which some have been where ``listed_visits`` says."""
+    visits, visited = listed[VISITS], np.ascontiguousarray(listed[VISITED])
+    rooms = heads[:, V_ROOM].copy()
+    rooms[chosen] = [room_for(count) for count in visits[:, 0].tolist()]
+    kept = heads.copy()
+    kept[chosen, V_COUNT] = 0
+    grown, space = _of_rooms(rooms)
+    _move(kept, table, grown, space)
+    _unlist(grown, space, np.arange(len(heads))[chosen], visits[:, 0].copy(), visited)
+    grown[chosen, V_KEY], grown[chosen, V_MOVED] = visits[:, 1], visits[:, 2]
+    return grown, space
+
+
+@kernel
+def _list(heads: Array, table: Array, listed: Array) -> None:
+    for i in range(heads.shape[0]):
+        first = heads[i, _START] + (heads[i, _ROOM] >> _2)
+        for k in range(i64(heads[i, _COUNT])):
+            listed[i, k] = table[first + np.uint64(k)]
+
+
+@kernel
+def _unlist(heads: Array, table: Array, chosen: Array, counts: Array, listed: Array) -> None:
+    for i in range(chosen.shape[0]):
+        for k in range(i64(counts[i])):
+            arrive(Visits(heads[chosen[i]], table), listed[i, k])
