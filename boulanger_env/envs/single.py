@@ -128,6 +128,15 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     `"score"` an episode's return is still its score. Undo takes back the player's own last move together with the
     foundation moves after it; those at reset stay. A start that they would end is refused.
 
+    ## No Position Twice
+
+    With `no_repeats=True`, a move to a position that this episode has been in is illegal and not in the mask; with no
+    other move left the game is `"stuck"`. Positions that differ only in the order of columns or of cells are the same,
+    and with `auto_foundation` the one after the foundation moves counts. (A card that has gone home stays there, so no
+    position from before can come back.) The game is then finite, and points cannot be farmed; a policy that plays its
+    likeliest move needs this lest it go round in circles. What is forbidden does not show in the observation, only in
+    the mask. It cannot be combined with `allow_undo`.
+
     ## Starting State
 
     A new deal, with all cells and foundations empty. `reset(seed=s)` starts a stream of random deals; each later
@@ -137,7 +146,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     ## Episode End
 
-    * Termination: the game is won, or stuck (no legal move; undo is not a move). With `illegal_action="terminate"`,
+    * Termination: the game is won, or stuck (no legal action; undo does not count). With `illegal_action="terminate"`,
       also after an illegal action.
     * Truncation: after `max_episode_steps` actions, including illegal ones and undo. The default is 500 for `gym.make`,
       `make_vec` and the class; -1 means no limit.
@@ -170,6 +179,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `observation` | `"features"` | `"features"` or `"cards"` |
     | `actions` | `"places"` | `"places"`, `"cards"` or `"taps"`: see Action Space |
     | `auto_foundation` | `False` | foundation moves play themselves: see above |
+    | `no_repeats` | `False` | no position twice in an episode: see above |
     | `reward` | `"score"` | a preset's name, a `Reward`, or a dict with its keys |
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
     | `allow_undo` | `False` | adds one more action; it reaches 100 moves back |

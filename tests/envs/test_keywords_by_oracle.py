@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from itertools import product
 from random import Random
 from typing import Any
@@ -11,18 +13,23 @@ import numpy as np
 import pytest
 from oracle import NAMINGS, Episode, Oracle, card_id
 from support.batch_and_singles import MODES, Player, Singles, compare
-from support.env_and_oracle import game_of, masks_agree, same_position
+from support.env_and_oracle import exact, game_of, masks_agree, same_position
 from support.random_games import peer_games, random_code, random_endgame, random_start
 
-from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game, IllegalMoveError
+from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game, IllegalMoveError, Move
 from boulanger_env.envs import CARD_ACTION_TABLE
+from boulanger_env.envs.action_maps import CARDS, legal_cards, place_of
+from boulanger_env.game.internal import rows_of
+from boulanger_env.sb3 import BoulangerVecEnv
 
 # Sums of these are exact.
 WORTH = {"foundation": 10.0, "from_cell": 5.0, "step": -0.25, "illegal": -2.0, "win": 100.0, "stuck": -50.0}
 SOLVED = [game["code"] for game in sorted(peer_games(), key=lambda game: len(game["moves"]))[:5]]
 KEYWORDS = [
-    {"actions": actions, "auto_foundation": auto, "allow_undo": undo}
-    for actions, auto, undo in product(NAMINGS, (False, True), (False, True))
+    {"actions": actions, "auto_foundation": auto, **more}
+    for actions, auto, more in product(
+        NAMINGS, (False, True), ({}, {"allow_undo": True}, {"no_repeats": True})
+    )
 ]
 
 
@@ -128,8 +135,7 @@ def test_batches_play_like_singles(keywords: dict[str, Any], mode: Any) -> None:
         )
         outcomes |= set(compare(batch, singles, player, 110 if deals else 40, 7))
     assert outcomes >= {"truncated", "stuck"}
-    if keywords["actions"] != "taps":
-        assert "won" in outcomes
+    assert "won" in outcomes or keywords["actions"] == "taps" or "no_repeats" in keywords
 
 
 def almost_won() -> Game:
@@ -179,3 +185,77 @@ def test_automatic_moves_count_as_moves_and_not_as_steps() -> None:
         # Every action pays its step, and the score counts every card home.
         assert total == info["score"] + step
         assert info["moves"] == env.game.cards_home + step
+
+
+# -- no_repeats -------------------------------------------------------------------------------------------------
+
+
+def test_undo_and_no_repeats_exclude_each_other() -> None:
+    for make in (BoulangerEnv, BoulangerVectorEnv, BoulangerVecEnv):
+        with pytest.raises(BoulangerError, match="no_repeats=True and allow_undo=True exclude each other"):
+            make(no_repeats=True, allow_undo=True)
+
+
+def test_a_move_that_leads_back_is_refused_in_words() -> None:
+    env = BoulangerEnv(no_repeats=True, illegal_action="raise", actions="cards")
+    game = aces_in_cells()
+    _, info = env.reset(options={"game": game})
+    ace_to_empty, ace_to_cell = 48, 100
+    assert info["action_mask"][ace_to_empty] == 1
+    info = env.step(ace_to_empty)[-1]
+    # Back to its cell, or on to another empty column, which is where it is.
+    for action in (ace_to_cell, ace_to_empty):
+        assert info["action_mask"][action] == 0
+        with pytest.raises(
+            IllegalMoveError, match="leads to a position that this episode has been in: no_rep"
+        ):
+            env.step(action)
+    # A card goes home, and all is forgotten: the other ace may come and go once more.
+    env.step(152)
+    info = env.step(ace_to_empty + 13)[-1]
+    assert info["action_mask"][ace_to_cell + 13] == 0
+    assert env.step(153)[-1]["action_mask"][ace_to_cell + 13] == 1
+
+
+def test_memory_grows_with_the_episode() -> None:
+    """No card goes home for many hundred steps: nothing is forgotten, and nothing new is forbidden."""
+    n, game = 3, aces_in_cells()
+    randoms = [Random(seed) for seed in (0, 2, 10)]  # whose games last
+    keywords: dict[str, Any] = {"no_repeats": True, "max_episode_steps": -1, "actions": "cards"}
+    envs, batch = [BoulangerEnv(**keywords) for _ in range(n)], BoulangerVectorEnv(n, **keywords)
+    infos = [env.reset(options={"game": game})[1] for env in envs]
+    batch.reset(seed=0)
+    for i in range(n):
+        batch._give(i, game)
+    been = [{game.position_key()} for _ in range(n)]
+    for step in range(500):
+        assert batch.action_masks().astype(np.int8).tolist() == [
+            info["action_mask"].tolist() for info in infos
+        ]
+        actions = []
+        for i, env in enumerate(envs):
+            mask = infos[i]["action_mask"]
+            board = rows_of(env.game).board
+            legal = np.zeros(204, np.int8)
+            legal_cards(board, legal, 0)
+            for action in np.flatnonzero(legal[:152]).tolist() if step % 20 == 0 else ():
+                after = env.game
+                after.push(Move.from_id(int(place_of(board, action, CARDS))))
+                assert mask[action] == (after.position_key() not in been[i])
+            actions.append(randoms[i].choice(np.flatnonzero(mask[:152]).tolist()))
+        batch.step(np.array(actions))
+        for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
+            infos[i] = env.step(action)[-1]
+            been[i].add(env.game.position_key())
+            assert batch.game(i) == env.game
+    assert [len(positions) for positions in been] == [501] * n
+    for other in (copy.deepcopy(envs[0]), pickle.loads(pickle.dumps(envs[0]))):
+        assert other.action_masks().tolist() == envs[0].action_masks().tolist()
+        action = int(np.flatnonzero(other.action_masks())[0])
+        assert exact(other.step(action)) == exact(copy.deepcopy(envs[0]).step(action))
+
+
+def aces_in_cells() -> Game:
+    """Four runs, from king to deuce, four empty columns, and the aces in cells."""
+    columns = [list(range(suit * 13 + 13, suit * 13 + 1, -1)) for suit in range(4)]
+    return Game.from_columns([*columns, [], [], [], []], [1, 14, 27, 40], [0, 0, 0, 0], 4)
