@@ -29,6 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "arrays": {"array_infos": True, "max_episode_steps": 7, "num_threads": 2},
     "automatic": {"auto_foundation": True, "deals": SOLVED, "allow_undo": True, "actions": "cards"},
+    "no repeats": {"no_repeats": True, "actions": "cards", "max_episode_steps": 60},
     "starts": {"deals": example_starts(0.3), "max_episode_steps": 5, "reward": "win"},
 }
 
