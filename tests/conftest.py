@@ -52,6 +52,8 @@ os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow too (minutes)")
+    parser.addoption("--library", help="run the examples for this library in docs/libraries.md")
+    parser.addoption("--python", default=sys.executable, help="the interpreter that has this library")
 
 
 # A first call compiles, and a busy machine must not fail a test: no deadlines. The plain run tries the

@@ -8,17 +8,15 @@ import importlib.util
 import re
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from support.pages import DOCS, FENCE, LIBRARIES, PAGES, Block, blocks, page_id
 from support.paths import ROOT
 from support.scripts import script
 
 from boulanger_env.agents import AGENTS
-
-DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 # Fences in these languages run; the others are for reading.
 RUN = ("python", "pycon")
@@ -31,29 +29,7 @@ NEEDS = {
     "boulanger_env.benchmark": "scipy",
 }
 
-# Made from docstrings, whose examples are tests already.
-_REFERENCE = re.compile(r"^<!-- reference: (?:.*\n)*?<!-- end -->$", re.MULTILINE)
-_FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
-
-
-class Block(NamedTuple):
-    language: str
-    line: int
-    """Of its first line of code, from 1."""
-    code: str
-
-
-def page_id(page: Path) -> str:
-    return str(page.relative_to(ROOT))
-
-
-def blocks(page: Path) -> list[Block]:
-    text = _REFERENCE.sub(lambda part: "\n" * part[0].count("\n"), page.read_text(encoding="utf-8"))
-    return [
-        Block(match[1].strip(), text[: match.start(2)].count("\n") + 1, match[2])
-        for match in _FENCE.finditer(text)
-    ]
 
 
 def missing_library(source: str) -> str | None:
@@ -106,6 +82,7 @@ def test_blocks_say_what_they_hold(page: Path) -> None:
     [
         pytest.param(page, block, id=f"{page_id(page)}:{block.line}")
         for page in PAGES
+        if page != LIBRARIES  # see test_libraries.py
         for block in blocks(page)
         if block.language in RUN
     ],
@@ -127,7 +104,7 @@ def test_every_python_block_runs_alone(
 
 def prose(page: Path) -> str:
     """A page without its blocks of code."""
-    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
 
 
 _SITE_ONLY = re.compile(r"^(?:!!!|\?\?\?|===|:::) ?.*|^=+ +=.*|!\[[^]]*\]\([^)]*\)\{[^}]*\}", re.MULTILINE)

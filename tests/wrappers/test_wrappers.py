@@ -1,4 +1,4 @@
-"""What all wrappers share: masks through every stack, checkers, specs, copies, refusals; and ``MaskInObservation``."""
+"""What all wrappers share: masks through every stack, checkers, specs, copies, refusals."""
 
 from __future__ import annotations
 
@@ -26,43 +26,6 @@ from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservatio
 
 ALL = [CardActions, TapActions, AutoFoundation, MaskInObservation]
 Wrap = Callable[[gym.Env[Any, Any]], gym.Env[Any, Any]]
-
-
-# -- MaskInObservation ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["features", "cards"])
-@pytest.mark.parametrize("key", ["observation", "observations"])
-@pytest.mark.parametrize("undo", [False, True])
-def test_mask_in_observation(key: str, kind: str, undo: bool) -> None:
-    plain = BoulangerEnv(observation=kind, allow_undo=undo)
-    env = MaskInObservation(BoulangerEnv(observation=kind, allow_undo=undo), key=key)
-    assert env.observation_space == gym.spaces.Dict(
-        {key: plain.observation_space, "action_mask": gym.spaces.Box(0, 1, (780 + undo,), np.int8)}
-    )
-    ours, theirs = env.reset(seed=1), plain.reset(seed=1)
-    random = Random(2)
-    for _ in range(40):
-        observation, info = ours[0], ours[-1]
-        assert env.observation_space.contains(observation)
-        assert set(observation) == {key, "action_mask"}
-        assert exact(observation[key]) == exact(theirs[0])
-        assert (
-            observation["action_mask"].tolist()
-            == info["action_mask"].tolist()
-            == theirs[-1]["action_mask"].tolist()
-        )
-        assert not np.shares_memory(observation["action_mask"], info["action_mask"])
-        action = random.choice(legal_actions(info))
-        ours, theirs = env.step(action), plain.step(action)
-        assert ours[1:4] == theirs[1:4]
-        if ours[2]:
-            ours, theirs = env.reset(), plain.reset()
-
-
-def test_other_keys_are_refused() -> None:
-    with pytest.raises(BoulangerError, match="key='obs' is unknown"):
-        MaskInObservation(BoulangerEnv(), key="obs")
 
 
 # -- stacks -----------------------------------------------------------------------------------------------------
@@ -154,11 +117,6 @@ def test_specs_go_round(stack: list[Wrap]) -> None:
     assert (again.action_space, again.observation_space) == (env.action_space, env.observation_space)
     assert exact(again.reset(seed=4)) == exact(env.reset(seed=4))
     assert exact(gym.make(env.spec).reset(seed=4)) == exact(env.reset(seed=4))
-
-
-def test_the_key_is_in_the_spec() -> None:
-    env = MaskInObservation(gym.make("Boulanger-C4-v0"), key="observations")
-    assert "observations" in gym.make(EnvSpec.from_json(env.spec.to_json())).observation_space.spaces
 
 
 @pytest.mark.parametrize("stack", STACKS[:11])
