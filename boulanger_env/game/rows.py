@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from .checks import plain, whole_bytes
 from .errors import InvalidBoardError
 from .jit import i64, kernel
@@ -20,7 +22,7 @@ from .state import (
     Array,
     Board,
 )
-from .validity import is_position, why_no_position
+from .validity import index_positions, is_position, why_no_position
 
 
 @kernel
@@ -74,16 +76,25 @@ def take_row(boards: Array, i: int, row: Board) -> bool:
 
 
 def as_rows(values: Any, name: str = "positions") -> Board:
-    """A caller's positions as uint8 ``(n, BOARD_SIZE)``, in the form that kernels take; what is in them is not checked.
+    """A caller's positions as uint8 ``(n, BOARD_SIZE)``, in the form that kernels take.
+
+    What is in them is not checked, except in rows of cards, ``(n, 160)``, which are completed.
 
     Raises:
-        InvalidBoardError: another shape, or numbers that are not bytes.
+        InvalidBoardError: another shape, numbers that are not bytes, or cards that are not a position's.
     """
     rows = whole_bytes(name, values, InvalidBoardError)
+    if rows.ndim == 2 and rows.shape[1] == HEIGHTS:
+        cards, rows = rows, np.zeros((len(rows), BOARD_SIZE), np.uint8)
+        rows[:, :HEIGHTS] = cards
+        wrong = int(index_positions(rows))
+        if wrong >= 0:
+            refuse_row(rows, wrong)
     if rows.ndim != 2 or rows.shape[1] != BOARD_SIZE:
-        hint = "; of one row, rows[None] makes an array" if rows.shape == (BOARD_SIZE,) else ""
+        hint = "; of one row, rows[None] makes an array" if rows.shape in ((BOARD_SIZE,), (HEIGHTS,)) else ""
         raise InvalidBoardError(
-            f"{name} of shape {rows.shape}: one row per position is (n, {BOARD_SIZE}){hint}"
+            f"{name} of shape {rows.shape}: one row per position is (n, {BOARD_SIZE}), or of its cards alone "
+            f"(n, {HEIGHTS}){hint}"
         )
     return plain(rows)
 

@@ -20,9 +20,9 @@ WIDTH = BOARD_SIZE
 """Bytes of a position.
 
 0-151: the 8 columns of 19 places, first card first, 0 above the top card; 152-155: the 4 cells, 0 = empty, 53 = a cell
-that this game does not have; 156-159: the rank that each suit has reached on its foundation; 160-183: the number of cards
-in each column, then the top cards, then the lengths of the runs at the top. The last 24 follow from the others, and
-must agree with them.
+that this game does not have; 156-159: the rank that each suit has reached on its foundation; 160-183: the number of
+cards in each column, then the top cards, then the lengths of the runs at the top. The last 24 follow from the others,
+and must agree with them; rows of the first 160 bytes, as ``Starts.positions`` has them, are taken too and completed.
 """
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from boulanger_env.envs.action_maps import as_place, legal_actions
 from boulanger_env.envs.features import write_features
+from boulanger_env.game.automatic import send_cards_home
 from boulanger_env.game.hashing import position_hash
-from boulanger_env.game.jit import i64, inlined_kernel, kernel
+from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import LEGAL, NO_ONE, apply, copy_row, why_illegal
 from boulanger_env.game.outcomes import outcome_of
 from boulanger_env.game.rows import is_row, take_row
 from boulanger_env.game.state import Array, Board
-from boulanger_env.game.taps import foundation_action
 
 
 @kernel
@@ -82,16 +82,7 @@ def write_inputs(
 def play_home(rows: Array) -> None:
     """Play every legal move home, in place; the rows are checked."""
     for i in range(rows.shape[0]):
-        play_all_home(rows[i])
-
-
-@inlined_kernel
-def play_all_home(board: Board) -> None:
-    """Play legal moves home until there is none."""
-    action = foundation_action(board)
-    while action != NO_ONE:
-        apply(board, action)
-        action = foundation_action(board)
+        send_cards_home(rows[i])
 
 
 @kernel
@@ -112,7 +103,7 @@ def play_rows(
             return i, True
         apply(row, place)
         if auto_foundation:
-            play_all_home(row)
+            send_cards_home(row)
     return NO_ONE, False
 
 
@@ -154,7 +145,7 @@ def write_children(
                     copy_row(rows[i], child)
                     apply(child, as_place(child, action, numbering))
                     if auto_foundation:
-                        play_all_home(child)
+                        send_cards_home(child)
                     parents[k] = i
                     actions[k] = action
                     outcomes[k] = outcome_of(child)

@@ -12,7 +12,7 @@ from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.checks import plain, shown, whole_bytes
 from boulanger_env.game.jit import kernel
 from boulanger_env.game.rows import checked_rows, deal_rows
-from boulanger_env.game.state import BOARD_SIZE, CELL_COUNTS, Array, Board
+from boulanger_env.game.state import BOARD_SIZE, CELL_COUNTS, HEIGHTS, Array, Board
 
 from . import search
 from .position import N_BYTES, N_WORDS
@@ -61,7 +61,7 @@ def verdicts(
 def _positions(deals: Any, n_cells: Any) -> Board:
     """The deals or positions that a caller gives, as checked board rows of our own."""
     decks = plain(whole_bytes("deals", deals, InvalidBoardError))
-    if decks.shape[1:] == (BOARD_SIZE,):
+    if decks.shape[1:] in ((BOARD_SIZE,), (HEIGHTS,)):
         if n_cells is not None:
             raise BoulangerError(f"n_cells is {shown(n_cells)}: positions have their number of cells in them")
         return checked_rows(decks)
