@@ -53,7 +53,7 @@ def checked_workers(workers: object) -> int:
     if workers is None:
         return os.cpu_count() or 1
     if not is_whole(workers, 1):
-        raise BoulangerError(f"workers is {shown(workers)}; it must be a whole number from 1 on, or None")
+        raise BoulangerError(f"workers is {shown(workers)}; it must be a whole number of at least 1, or None")
     return int(workers)
 
 

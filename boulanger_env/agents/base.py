@@ -134,7 +134,7 @@ class BatchAgent(ABC):
         where = None if slots is None else _numbers("slots", slots, MOST_SLOTS - 1)
         if where is not None and numbers is not None and len(where) != len(numbers):
             raise BoulangerError(
-                f"{len(numbers)} games do not number {len(where)} slots: one number for each slot"
+                f"{len(numbers)} games for {len(where)} slots: give one number for each slot"
             )
         with self._turn:
             if where is None:

@@ -24,7 +24,7 @@ def checked_name(name: Any) -> str:
     """
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > LONGEST:
         raise BoulangerError(
-            f"name {shown(name)}: a policy's name is a text of 1 to {LONGEST} printable characters"
+            f"name {shown(name)}: a policy's name is a string of 1 to {LONGEST} printable characters"
         )
     return name
 

@@ -188,7 +188,7 @@ def _options(text: str, options: str) -> tuple[tuple[str, Any], ...]:
     for option in filter(None, options.split(",")):
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals or not key:
-            raise BoulangerError(f"agent {text!r}: {option!r} is not an option; right would be nodes=30")
+            raise BoulangerError(f"agent {text!r}: {option!r} is not an option; write it as nodes=30")
         if key in chosen:
             raise BoulangerError(f"agent {text!r}: the option {key!r} is given twice")
         chosen[key] = _value(value)

@@ -137,7 +137,7 @@ def model_policy(
         )
     if not all(bool(weights.isfinite().all()) for weights in model.policy.state_dict().values()):
         raise BoulangerError(
-            f"model {name} has weights that are not finite numbers: its training diverged, and it plays nothing"
+            f"model {name} has weights that are not finite numbers: its training diverged, and it cannot play"
         )
     numbering = _NUMBERINGS.get(int(getattr(model.action_space, "n", 0)))
     if numbering is None:

@@ -45,7 +45,7 @@ def decode(text: str) -> NDArray[np.int16]:
         )
     actions = values[0::2].astype(np.int16) * _BASE + values[1::2]
     if (actions > UNDO).any():
-        raise BoulangerError(f"action {int(actions.max())} is none: they go from 0 to {UNDO} (undo)")
+        raise BoulangerError(f"action {int(actions.max())} does not exist: they go from 0 to {UNDO} (undo)")
     return actions
 
 

@@ -55,7 +55,7 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     must = (
         (
             row.outcome in OUTCOMES[1:],
-            f"outcome {row.outcome!r} is none of {', '.join(map(str, OUTCOMES[1:]))}",
+            f"outcome {row.outcome!r} is not one of {', '.join(map(str, OUTCOMES[1:]))}",
         ),
         (min(row.steps, row.moves, row.illegal) >= 0, "a number is negative"),
         (0 <= row.cards_home <= most_home, f"{row.cards_home} cards home, {row.outcome}"),

@@ -290,7 +290,8 @@ def _act(
     actions = as_array(f"actions of policy {player.name}", given)
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise BoulangerError(
-            f"policy {player.name} gave {shown(given)} as the actions of {len(masks)} games: an action is one integer"
+            f"policy {player.name} returned {shown(given)} as the actions of {len(masks)} games: an action is one "
+            "integer"
         )
     return actions.astype(np.int64)
 

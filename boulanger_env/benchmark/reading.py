@@ -60,8 +60,8 @@ def check_complete(content: Content, path: Path) -> None:
     header = content.header
     if len(content.rows) < header.games:
         raise BoulangerError(
-            f"{path} holds {len(content.rows)} of {header.games} games: the run was stopped, and goes on when it is "
-            "started again as it was"
+            f"{path} holds {len(content.rows)} of {header.games} games: the run was stopped; to resume it, start "
+            "it again with the same settings"
         )
     rows = content.in_order()
     try:
@@ -143,14 +143,14 @@ def _read_row(row: Any, header: Header, rules: Settings) -> tuple[GameRow, float
         raise BoulangerError(f"{game.code!r} is not how a game's code is written: {parse_code(game.code)}")
     said = why_impossible(game, rules)
     if said:
-        raise BoulangerError(f"a game is {_quoted(row)}: no game ends so: {said}")
+        raise BoulangerError(f"a game is {_quoted(row)}: no game can end like that: {said}")
     return game, float(seconds)
 
 
 def _as(kind: type, value: Any) -> Any:
     # A bool is an int to isinstance, but not in JSON.
     if type(value) is not kind:
-        raise BoulangerError(f"{_quoted(value)} stands where a value of type {kind.__name__} must be")
+        raise BoulangerError(f"{_quoted(value)} is where a value of type {kind.__name__} must be")
     return value
 
 

@@ -105,7 +105,7 @@ def claim(folder: Path, header: Header) -> RunFile:
     mark = folder / RUN
     if not mark.exists() and files_in(folder, "**/*.json"):
         raise BoulangerError(
-            f"{folder} holds .json files that are not of this run: record into a folder of its own"
+            f"{folder} holds .json files that do not belong to this run: record into a separate folder"
         )
     return RunFile(mark, header)
 
@@ -199,8 +199,8 @@ class Recording:
         earlier = self._earlier.get(row.place, row)
         if row != earlier:
             self._run.warn(
-                "games that it plays otherwise than before have no replay",
-                f"{row.code} is one; its chance must come from seed() and reset()",
+                "games that it plays differently than before have no replay",
+                f"{row.code} is one; its random numbers must come from seed() and reset()",
             )
         return row == earlier
 

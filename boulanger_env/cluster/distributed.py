@@ -87,8 +87,8 @@ def evaluate_on(
         for row in map(GameRow._make, fields):
             if said := why_impossible(row, rules):
                 raise BoulangerError(
-                    f"{shards.path(name)} is not a shard of this run: {row.code}: no game ends so: {said}; remove it "
-                    "to have it made again"
+                    f"{shards.path(name)} is not a shard of this run: {row.code}: no game can end like that: {said}; "
+                    "remove it to have it made again"
                 )
             content.rows[row.seed, row.place] = row
         content.seconds += sum(columns[SECONDS])

@@ -189,7 +189,7 @@ class DealSet:
             except BoulangerError as error:
                 raise InvalidCodeError(f"{path}, line {number}: {error}") from None
         if not codes:
-            raise InvalidCodeError(f"{path} holds no game codes; a deal file has a game code a line")
+            raise InvalidCodeError(f"{path} holds no game codes; a deal file has one game code per line")
         if len(labels) not in (0, len(codes)):
             raise BoulangerError(
                 f"{path} has {len(codes)} codes but {len(labels)} labels: all codes have one, or none"
@@ -270,6 +270,4 @@ def _no_set(text: str) -> str:
             f"there is no deal set and no file {text[:200]!r}{did_you_mean(text, set_names())}; "
             f"built-in sets are {', '.join(set_names())}"
         )
-    return (
-        f"{code} is a code, not a deal set: put it into a file, one code a line (or, in Python, into a list)"
-    )
+    return f"{code} is a code, not a deal set: put it into a file, one code per line (or, in Python, into a list)"

@@ -181,7 +181,9 @@ def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:
     if not isinstance(rng_state, np.ndarray) or rng_state.dtype != _STATE or not rng_state.flags.writeable:
         raise BoulangerError(f"rng_state is {shown(rng_state)}: it must be a writable array of uint64")
     if rng_state.shape != (len(rows),):
-        raise BoulangerError(f"rng_state has the shape {rng_state.shape}: one state a mask is {(len(rows),)}")
+        raise BoulangerError(
+            f"rng_state has the shape {rng_state.shape}: one state per mask is {(len(rows),)}"
+        )
     flat = rows.reshape(-1)
     words = flat[: len(flat) & ~7].view(np.uint64)
     actions = np.empty(len(rows), np.int64)

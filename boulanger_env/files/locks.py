@@ -59,7 +59,7 @@ def _lock(file: BinaryIO, path: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise BoulangerError(f"another process is at work on the run in {path}: wait for its end") from None
+        raise BoulangerError(f"another process is working on the run in {path}: wait for it to end") from None
     except OSError as error:
         # Some network file systems have no locks, which must not keep anyone from playing.
         warnings.warn(

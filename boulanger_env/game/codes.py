@@ -110,13 +110,13 @@ def parse_code(text: str) -> GameCode:
     'MS-C2-617'
     """
     if not isinstance(text, str):
-        raise InvalidCodeError(f"{shown(text)} is not a game code: a code is a text such as {EXAMPLE}")
+        raise InvalidCodeError(f"{shown(text)} is not a game code: a code is a string such as {EXAMPLE}")
     code = f"game code {shown(text)}"
     # Before upper(), which would turn some non-ASCII letters into A-Z.
     if not text.isascii():
-        raise InvalidCodeError(f"{code} has characters outside ASCII; right would be {EXAMPLE}")
+        raise InvalidCodeError(f"{code} has characters outside ASCII; write it like {EXAMPLE}")
     if not text.strip():
-        raise InvalidCodeError(f"{code} is empty; right would be {EXAMPLE}")
+        raise InvalidCodeError(f"{code} is empty; write it like {EXAMPLE}")
     parts = text.strip().upper().split("-", 2)
     if parts[0] not in SCHEMES:
         raise InvalidCodeError(

@@ -94,7 +94,7 @@ def read_board(text: str, n_cells: int) -> Position:
         InvalidBoardError: a line cannot be read; the message gives its number.
     """
     if not isinstance(text, str):
-        raise InvalidBoardError(f"a board is a text, not {type(text).__name__}")
+        raise InvalidBoardError(f"a board is a string, not {type(text).__name__}")
     check_n_cells(n_cells)
     text = text.removeprefix("\ufeff")
     columns: list[list[int]] = []

@@ -18,10 +18,10 @@ Columns are 1-8, cells a-d, home is h, and a move is from where to where:
 
   76    column 7 onto column 6           6f    column 6 to the first free cell
   73v2  two cards to empty column 3      b3    cell b onto column 3
-  73    as many as may go                7h    column 7 home (bh: cell b)
+  73    as many as fit                   7h    column 7 home (bh: cell b)
   7  b  double tap: home, or onto its next card, an empty column, a free cell
   t7 tb tap: home, or nothing
-  u     undo                             ?     the moves there are
+  u     undo                             ?     list the legal moves
   hint  a move that keeps the win        q     quit; the game is kept
   n     new game (n MS-C4-617: that one)
 Several on one line are played in turn: 6f 7h 76"""
@@ -33,7 +33,7 @@ WINDOW_HELP = (
     ("A card goes", "onto the next higher card of its suit, into an empty column or into a free cell"),
     ("A group", "of one suit, each a rank lower, moves as one if free cells and empty columns allow it"),
     ("", ""),
-    ("Drag", "a card to where it is to go, with those on it"),
+    ("Drag", "a card to where it should go, with those on it"),
     ("Tap", "a card to send it home"),
     ("Double tap", "it: home, or onto its next card, to an empty column, to a free cell"),
     ("", ""),
@@ -41,7 +41,7 @@ WINDOW_HELP = (
     ("i", "hints at a move that keeps the win"),
     ("n", "deals a new game; this one is kept"),
     ("c", "asks for a game's code, such as MS-C4-617"),
-    ("q", "quits; the game is kept, and boulanger play goes on with it"),
+    ("q", "quits; the game is kept, and boulanger play resumes it"),
 )
 
 # Far more than any known game needs; bounds how long a player waits.

@@ -271,7 +271,7 @@ def finish(session: Session) -> None:
     if session.game.is_won:
         print(f"Well played. To see it again: boulanger replay {printable(str(session.path))}")
     else:
-        print("The game is kept: boulanger play goes on with it.")
+        print("The game is kept: boulanger play resumes it.")
 
 
 def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:

@@ -120,7 +120,7 @@ def as_annotation(value: Any) -> Annotation | None:
 
 def as_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise ReplayError(f"{name} {shown(value)} is not a text")
+        raise ReplayError(f"{name} {shown(value)} is not a string")
     return value
 
 

@@ -44,7 +44,7 @@ _LONGEST = 400  # characters shown of a run's settings and details
 _LOSSES = 10  # lost deals listed per run
 
 _HOW_TO_READ = (
-    "Square brackets hold 95 % intervals: Wilson's for shares of deals, Student's t for means (cut off at what is "
+    "Square brackets hold 95 % intervals: Wilson's for shares of deals, Student's t for means (clipped to what is "
     "possible, such as 0 and 52 cards home), the percentile bootstrap over deals for the median, the IQM and the "
     "differences. With several seeds a deal still counts once.",
     "A difference in percentage points is that of two win rates: 30 % is 10 percentage points more than 20 %.",

@@ -60,10 +60,10 @@ def results_table(results: Sequence[Results], *, narrow: bool = False) -> Table:
     return rows
 
 
-_DIFFERENCES = ("won, first less second, percentage points", "cards home, first less second")
+_DIFFERENCES = ("won, first minus second, percentage points", "cards home, first minus second")
 
 PAIRED = (
-    "first less second, deal by deal: deals that only one of them won, differences in deals won (percentage "
+    "first minus second, deal by deal: deals that only one of them won, differences in deals won (percentage "
     "points) and in cards home; p of McNemar's exact test"
 )
 """What the narrow table of comparisons shows."""

@@ -258,7 +258,7 @@ def check_limits(node_limit: object, time_limit: object, quality: object, memory
     """Raise a BoulangerError for invalid arguments."""
     for name, limit in (("node_limit", node_limit), ("memory_limit", memory_limit)):
         if limit is not None and not is_whole(limit, 1):
-            raise BoulangerError(f"{name} is {shown(limit)}; it must be a whole number from 1 on")
+            raise BoulangerError(f"{name} is {shown(limit)}; it must be a whole number of at least 1")
     if time_limit is not None and (
         isinstance(time_limit, bool)
         or not isinstance(time_limit, (int, float, np.integer, np.floating))

@@ -185,7 +185,7 @@ class TestEveryAgent:
 
     def test_games_must_fit_their_slots(self, name: str) -> None:
         for games, slots, words in (
-            ([1, 2], [0], "2 games do not number 1 slots"),
+            ([1, 2], [0], "2 games for 1 slots"),
             ([-1], [0], "games .* whole numbers from 0"),
             ([1], [-1], "slots .* whole numbers from 0"),
             ([1], [2**40], "slots .* to 16777215"),

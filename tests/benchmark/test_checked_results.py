@@ -128,14 +128,14 @@ class TestByTheRules:
             ({"outcome": "truncated"}, "truncated after"),
             ({"outcome": "illegal"}, "does not end the game"),
             ({"outcome": "won"}, "won with"),
-            ({"outcome": ""}, "none of won"),
+            ({"outcome": ""}, "not one of won"),
             ({"cards_home": 52, "score": 520}, "52 cards home, stuck"),
             ({"cards_home": 41, "score": 410}, "41 cards home, stuck"),
             ({"code": "bk1-c4-aaaaaaa"}, "not how a game's code is written"),
             ({"actions": "AA"}, "it must have place"),
         ],
     )
-    def test_no_game_ends_so(self, hard: Path, change: dict[str, Any], said: str) -> None:
+    def test_no_game_can_end_like_that(self, hard: Path, change: dict[str, Any], said: str) -> None:
         import re
 
         place = next(i for i, row in enumerate(Results.load(hard).games) if row.outcome == "stuck")
@@ -352,5 +352,5 @@ def test_results_that_no_game_gives_are_refused(change: dict[str, object], tmp_p
     assert not Results.load(path).games[0].won
     head, first, *rest = path.read_text().splitlines()
     path.write_text("\n".join([head, json.dumps({**json.loads(first), **change}), *rest, ""]))
-    with pytest.raises(BoulangerError, match="no game ends so"):
+    with pytest.raises(BoulangerError, match="no game can end like that"):
         Results.load(path)

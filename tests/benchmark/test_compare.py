@@ -369,7 +369,7 @@ class TestReport:
             run.save(files[-1])
         compare_files(files, as_markdown=True)
         out = capsys.readouterr().out
-        assert "first less second, percentage points" in out
+        assert "first minus second, percentage points" in out
         assert "| a | b | 10 | 0 | 25.0 [" in out
         assert "| 0.002 |" in out
         compare_files(files, output=tmp_path / "report")

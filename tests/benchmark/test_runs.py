@@ -180,7 +180,7 @@ def test_two_processes_do_not_write_to_one_run(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with RunFile(tmp_path / "r.jsonl", header()) as run:
         run.append(ROW)
-        with pytest.raises(BoulangerError, match=r"another process is at work on the run in .*r\.jsonl"):
+        with pytest.raises(BoulangerError, match=r"another process is working on the run in .*r\.jsonl"):
             RunFile(tmp_path / "r.jsonl", header())
     with RunFile(tmp_path / "r.jsonl", header()) as run:
         assert run.missing(0) == list(range(1, 30))
@@ -287,7 +287,7 @@ def test_of_two_that_start_at_once_one_plays(tmp_path: Path, request: pytest.Fix
                 into.write("go\n")
                 into.flush()
             said = sorted(out.readline() for _, out in pipes)
-            assert said[0].startswith("another process is at work"), said
+            assert said[0].startswith("another process is working"), said
             assert said[1] == "plays\n"
             for process in both:
                 process.communicate("on\n", timeout=60)

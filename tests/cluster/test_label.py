@@ -274,7 +274,7 @@ class TestShards:
         pytest.importorskip("fcntl")
 
         def progress(done: int, total: int) -> None:
-            with pytest.raises(BoulangerError, match="another process is at work on the run"):
+            with pytest.raises(BoulangerError, match="another process is working on the run"):
                 label(as_sample("MS-C4-1", 4), folder=tmp_path)
 
         label(as_sample("MS-C4-1", 4), folder=tmp_path, progress=progress)

@@ -97,7 +97,9 @@ def test_a_caller_that_stops_early_does_not_wait() -> None:
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
 def test_how_many_workers(workers: Any) -> None:
-    with pytest.raises(BoulangerError, match=r"workers is .*; it must be a whole number from 1 on, or None"):
+    with pytest.raises(
+        BoulangerError, match=r"workers is .*; it must be a whole number of at least 1, or None"
+    ):
         checked_workers(workers)
 
 

@@ -148,7 +148,7 @@ class TestBadInput:
             sample_legal(np.ones((3, 780), np.int8), states)
 
     def test_states_for_another_number_of_masks(self) -> None:
-        with pytest.raises(BoulangerError, match="one state a mask"):
+        with pytest.raises(BoulangerError, match="one state per mask"):
             sample_legal(np.ones((3, 780), np.int8), np.zeros(2, np.uint64))
 
     def test_no_masks_give_no_actions(self) -> None:

@@ -346,7 +346,7 @@ def test_a_win_can_be_undone_and_is_then_saved_again(state: Path) -> None:
 @pytest.mark.parametrize("leaving", ["q\n", "", "6a\nquit\n", "6a\n"])
 def test_quitting_saves_and_play_resumes(leaving: str) -> None:
     output = run("play", "MS-C4-1", typed=leaving)
-    assert output.endswith("The game is kept: boulanger play goes on with it.\n")
+    assert output.endswith("The game is kept: boulanger play resumes it.\n")
     again = run("play")
     moves = leaving.count("6a")
     assert f"MS-C4-1   score 0   moves {moves}" in again

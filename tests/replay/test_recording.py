@@ -210,7 +210,7 @@ class TestOddAnnotations:
             ({"choices": {781: 0.5}}, "781"),
             ({"choices": [(728, 0.5)]}, "they must be actions and their probabilities"),
             ({"choices": 0}, "they must be actions and their probabilities"),
-            ({"note": 5}, "note 5 is not a text"),
+            ({"note": 5}, "note 5 is not a string"),
         ],
     )
     def test_the_wrapper_refuses_it_at_once(
@@ -279,7 +279,7 @@ class TestFoldersOfRuns:
         pytest.importorskip("fcntl")
 
         def progress(done: int, total: int) -> None:
-            with pytest.raises(BoulangerError, match="another process is at work on the run"):
+            with pytest.raises(BoulangerError, match="another process is working on the run"):
                 evaluate("greedy", DEALS[:2], record=tmp_path)
 
         evaluate("greedy", DEALS[:2], record=tmp_path, progress=progress)
@@ -299,7 +299,7 @@ class TestFoldersOfRuns:
 
     def test_a_folder_with_other_replays_is_refused(self, tmp_path: Path) -> None:
         play(RecordReplay(BoulangerEnv(max_episode_steps=3), tmp_path), 1)
-        with pytest.raises(BoulangerError, match="that are not of this run"):
+        with pytest.raises(BoulangerError, match="that do not belong to this run"):
             evaluate("greedy", DEALS[:3], record=tmp_path)
 
     def test_each_agent_has_a_folder_of_its_own(

@@ -220,7 +220,7 @@ def test_what_was_not_looked_for_is_not_said_to_be_proved(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"node_limit": 0}, "node_limit is 0; it must be a whole number from 1 on"),
+        ({"node_limit": 0}, "node_limit is 0; it must be a whole number of at least 1"),
         ({"node_limit": 1.5}, "node_limit is 1.5"),
         ({"node_limit": True}, "node_limit is True"),
         ({"time_limit": -1}, "time_limit is -1; it must be a number of seconds above 0"),
