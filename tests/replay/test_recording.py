@@ -317,7 +317,7 @@ class TestFoldersOfRuns:
         assert sorted(map(str, agents.values())) == ["{'..'}", "{'greedy'}", "{'x'}", "{'y'}"]
         assert {len(list(folder.glob("*.json"))) for folder in record.iterdir()} == {3}
 
-    def test_a_policy_that_plays_otherwise_gets_no_wrong_replay(self, tmp_path: Path) -> None:
+    def test_a_policy_that_plays_differently_gets_no_wrong_replay(self, tmp_path: Path) -> None:
         random = np.random.default_rng(1)
 
         def wild(observation: Any, mask: Any, info: Any) -> int:
@@ -325,7 +325,7 @@ class TestFoldersOfRuns:
 
         file = tmp_path / "r.jsonl"
         evaluate(wild, DEALS[:2], name="wild", file=file)
-        with pytest.warns(UserWarning, match="wild: games that it plays otherwise"):
+        with pytest.warns(UserWarning, match="wild: games that it plays differently"):
             evaluate(wild, DEALS[:2], name="wild", file=file, record=tmp_path / "games")
         assert loaded(tmp_path / "games") == []
 
