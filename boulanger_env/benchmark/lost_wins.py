@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +15,10 @@ from boulanger_env.game import Game
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.processes import checked_workers, run_jobs
 from boulanger_env.solver import diagnose
+from boulanger_env.solver.solving import MEMORY_LIMIT, check_limits
 
 from .action_text import decode, encode, played
+from .loss_file import GameLosses, LossFile, header_of
 from .results import Results
 from .rows import GameRow
 from .statistics import CONFIDENCE, RESAMPLES, Estimate
@@ -24,20 +29,11 @@ EARLY = (5, 10, 20)
 _CHUNK = 10  # games per job
 
 
-class GameLosses(NamedTuple):
-    """The choices of one game: decisions at which one legal move kept the win and another lost it."""
+class Runner(Protocol):
+    """Where games are diagnosed, such as the pools of ``cluster``."""
 
-    choices: int
-    mistakes: int
-    """Choices that threw the win away: at most one without undo."""
-    chance: float
-    """Expected number of mistakes of uniformly random legal moves at the same choices."""
-    lost_at: int
-    """Number of the choice that lost the game, from 1; 0 if no choice did."""
-    hopeless: bool
-    """Whether the game could not be won from the start."""
-    undecided: int
-    """Decisions for which a limit was reached before a verdict."""
+    def run(self, work: Callable[..., Any], jobs: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[str, Any]]:
+        """Call ``work(*job)`` for each job, and yield each name with its result, in the order of completion."""
 
 
 class Losses(NamedTuple):
@@ -68,6 +64,8 @@ def losses(
     *,
     node_limit: int | None = None,
     workers: int | None = None,
+    pool: Runner | None = None,
+    file: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Losses:
     """Diagnose every game of a run.
@@ -76,25 +74,48 @@ def losses(
         results: results that include the games' moves (``evaluate(..., moves=True)``, ``boulanger bench --moves``).
         node_limit: maximum positions to search, for each legal move.
         workers: processes; None for one per core.
+        pool: where to work instead, such as a Ray cluster (``cluster.pools.OnRay``).
+        file: JSON Lines that get each game as it is diagnosed. If the file exists, the diagnosis resumes: after a kill
+            only the games in progress are lost. At the end the lines are put in order.
         progress: called with the number of games done and the total.
 
     Raises:
-        BoulangerError: the moves were not kept, or an argument is invalid.
+        BoulangerError: the moves were not kept, an argument is invalid, or the file holds something else.
+        OSError: the file cannot be read or written.
     """
     if not results.moves:
         raise BoulangerError(
             f"the run of {results.policy} did not keep its moves: play it again with moves=True, or bench --moves"
         )
-    pieces = [
-        (tuple((row.code, _played(row, results)) for row in results.games[i : i + _CHUNK]), node_limit)
-        for i in range(0, len(results.games), _CHUNK)
-    ]
-    found: list[GameLosses] = []
-    for _, piece in run_jobs(diagnose_games, pieces, checked_workers(workers), in_order=True):
-        found += piece
-        if progress is not None:
-            progress(len(found), len(results.games))
-    return summary(found, results.n_deals)
+    games = [(row.code, _played(row, results)) for row in results.games]
+    total = len(games)
+    workers = checked_workers(workers)
+    check_limits(node_limit, None, "any", MEMORY_LIMIT)
+    header = header_of(results, games, node_limit)
+    with nullcontext(None) if file is None else LossFile(Path(file), header) as kept:
+        found = {} if kept is None else dict(kept.found)
+        if progress is not None and found:
+            progress(len(found), total)
+        missing = [game for game in range(total) if game not in found]
+        chunks = [missing[i : i + _CHUNK] for i in range(0, len(missing), _CHUNK)]
+        jobs = {f"{chunk[0]}": (tuple(games[i] for i in chunk), node_limit) for chunk in chunks}
+        by_name = dict(zip(jobs, chunks, strict=True))
+        for name, piece in _run(jobs, workers) if pool is None else pool.run(diagnose_games, jobs):
+            for game, one in zip(by_name[name], piece, strict=True):
+                found[game] = one
+                if kept is not None:
+                    kept.add(game, one)
+            if progress is not None:
+                progress(len(found), total)
+        if kept is not None and missing:
+            kept.put_in_order()
+    return summary([found[game] for game in range(total)], results.n_deals)
+
+
+def _run(jobs: Mapping[str, tuple[Any, ...]], workers: int) -> Iterator[tuple[str, Any]]:
+    names = list(jobs)
+    for number, piece in run_jobs(diagnose_games, jobs.values(), workers):
+        yield names[number], piece
 
 
 def _played(row: GameRow, results: Results) -> str:
@@ -188,7 +209,7 @@ class _Column(NamedTuple):
 
 _COLUMNS = (
     _Column("choices", True, lambda run: str(run.choices)),
-    _Column("thrown away", True, lambda run: _percent(run.rate)),
+    _Column("thrown away", True, lambda run: with_bounds(run.rate)),
     _Column("by uniform moves", True, lambda run: f"{100 * run.chance:.1f} %"),
     _Column("games lost", False, lambda run: f"{run.lost} of {run.games}"),
     _Column("at choice (quartiles)", True, lambda run: ", ".join(map(str, run.quartiles or "-"))),
@@ -208,7 +229,8 @@ def losses_table(names: Sequence[str], found: Sequence[Losses], *, narrow: bool 
     ]
 
 
-def _percent(rate: Estimate) -> str:
+def with_bounds(rate: Estimate) -> str:
+    """A share in per cent, with its interval."""
     bounds = (
         "" if rate.low is None or rate.high is None else f" [{100 * rate.low:.2f}, {100 * rate.high:.2f}]"
     )

@@ -20,7 +20,9 @@ from boulanger_env.cluster.pools import OnRay
 from boulanger_env.deals import DealSet, as_deal_set
 from boulanger_env.files import files_in
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.replay.recording import Games, check_games
+from boulanger_env.game.outcomes import WON
+from boulanger_env.replay.diagnosed import diagnose_within, left_out
+from boulanger_env.replay.recording import Games, check_games, replays_in
 from boulanger_env.report.document import write_report
 from boulanger_env.report.tables import markdown, markdown_caption, markdown_table, rich_table
 from boulanger_env.shown import printable
@@ -28,6 +30,9 @@ from boulanger_env.shown import printable
 from .diagnose_runs import find_losses, loss_tables
 from .output import print_tables, print_text, progress_bars
 from .threads import torch_threads
+
+LOSSES = "losses"
+"""The folder in the output folder for what a diagnosis finds, one file per agent."""
 
 
 class Entry(NamedTuple):
@@ -75,7 +80,8 @@ def bench(
         record: a folder for replays of the games, with a subfolder ``NAME`` for each agent.
         record_games: which ones: ``"all"``, ``"losses"``, or a number N, for the first N.
         moves: keep the moves of every game in ``NAME.jsonl``, see ``evaluate``.
-        diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves.
+        diagnose: find out where each agent threw wins away, for a second table and the report; keeps the moves. What
+            is found goes to the folder ``losses`` in the output folder; it resumes, too.
         threads: PyTorch threads; not for a run on Ray, which sets them itself.
         as_markdown: print a Markdown table.
         color: see ``print_tables``.
@@ -123,7 +129,9 @@ def bench(
                     **shared,
                 )
             results.append(run)
-    found = find_losses(results) if diagnose else []
+    found = []
+    if diagnose:
+        found = find_losses(results, None if output is None else Path(output, LOSSES), pool=pool)
     # Before anything is printed: the reader of the output may be gone.
     said = "" if output is None else _report(results, Path(output), entries, found)
     _show(results, found, as_markdown, color)
@@ -133,6 +141,7 @@ def bench(
         print_text(
             f"The replays are in {printable(str(record))}, {games} in all: boulanger replay makes a page of them\n"
         )
+        print_text(_lost_games(entries))
     return results
 
 
@@ -193,6 +202,28 @@ def _report(
     replays = {entry.policy.name: entry.replays for entry in entries if entry.replays is not None}
     report, page = (printable(str(path)) for path in write_report(results, folder, replays, found))
     return f"The report is {report}, the same as a page {page}\n"
+
+
+def _lost_games(entries: Sequence[Entry]) -> str:
+    """Where the recorded games that were not won were lost, a line for each agent, for as many as a minute suffices."""
+    recorded = []
+    for entry in entries:
+        if entry.replays is not None and files_in(entry.replays, "**/*.json"):
+            replays = [replay for _, replay in replays_in(entry.replays)]
+            recorded.append((entry.policy.name, [one for one in replays if one.outcome != WON]))
+    found = diagnose_within((one.start, one.played) for _, lost in recorded for one in lost)
+    diagnoses, lines = iter(found), []
+    for name, lost in recorded:
+        known = [one for _ in lost if (one := next(diagnoses)) is not None]
+        steps = sorted(one.losing_move.step for one in known if one.losing_move is not None)
+        if steps:
+            quarters = ", ".join(str(steps[len(steps) * quarter // 4]) for quarter in (1, 2, 3))
+            lines.append(
+                f"{printable(name)}: {len(steps)} of {len(known)} games that were not won were lost by a move, at step "
+                f"{quarters} (quartiles)\n"
+            )
+    missing = left_out(found)
+    return "".join([*lines, f"{missing}\n" if missing else ""])
 
 
 def _show(results: Sequence[Results], found: Sequence[Losses], as_markdown: bool, color: bool | None) -> None:

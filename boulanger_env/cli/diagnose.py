@@ -11,7 +11,7 @@ from boulanger_env.game import BoulangerError
 from boulanger_env.replay.diagnosed import headline, together
 from boulanger_env.shown import printable
 
-from .app import Color, Markdown, look_of
+from .app import Color, Markdown, Ray, look_of, stopped
 
 if TYPE_CHECKING:
     from boulanger_env.replay import Replay
@@ -33,7 +33,13 @@ def diagnose(
         int | None, typer.Option(min=1, help="Maximum positions to search for each legal move.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes for results. [default: one per core]")
+        int | None,
+        typer.Option(min=1, help="For results: processes, or Ray tasks, at a time. [default: one per core]"),
+    ] = None,
+    ray: Ray = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="For results: a folder for what is found. An interrupted diagnosis resumes."),
     ] = None,
     markdown: Markdown = False,
     color: Color = None,
@@ -50,6 +56,7 @@ def diagnose(
       boulanger diagnose game.json --steps --fewest
       boulanger bench --agent greedy --agent heuristic --moves --output runs/bench
       boulanger diagnose runs/bench/greedy.jsonl runs/bench/heuristic.jsonl
+      boulanger diagnose leaderboard/c4-test/*.jsonl --output runs/losses
     """
     results = [path for path in files if path.suffix == ".jsonl"]
     if results and len(results) < len(files):
@@ -59,14 +66,21 @@ def diagnose(
             raise BoulangerError("--steps and --fewest are for replays: leave them out with results")
         from .diagnose_runs import diagnose_files
 
-        diagnose_files(
-            results,
-            node_limit=nodes,
-            workers=workers,
-            as_markdown=markdown,
-            color=look_of(False, color).color,
-        )
+        try:
+            diagnose_files(
+                results,
+                node_limit=nodes,
+                workers=workers,
+                ray=ray,
+                output=output,
+                as_markdown=markdown,
+                color=look_of(False, color).color,
+            )
+        except KeyboardInterrupt:
+            stopped(output is not None)
     else:
+        if ray is not None or output is not None or workers is not None:
+            raise BoulangerError("--ray, --workers and --output are for results: leave them out with replays")
         _replays(files, steps, fewest, nodes)
 
 

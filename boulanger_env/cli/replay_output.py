@@ -58,7 +58,7 @@ def replay(
             raise BoulangerError(f"{name} shows one game, and these are {len(found)}: give one file")
     found_out: list[Diagnosis | None] = [None] * len(found)
     if diagnose and (ansi or html is not None):
-        found_out = diagnose_within(found)
+        found_out = diagnose_within((one.start, one.played) for one in found)
         if said := left_out(found_out):
             print(said, file=sys.stderr)
     if html is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from threading import Thread
 
 from boulanger_env.game import Game, IllegalMoveError, Move
 from boulanger_env.game.cards import card_name
 from boulanger_env.game.moves import FIRST_CELL, TO_CELL, TO_FOUNDATION
-from boulanger_env.solver import UNSOLVABLE, Solution, solve
+from boulanger_env.solver import UNSOLVABLE, Solution, diagnose, solve, winning_moves
 
 HELP = """\
 Fill the four foundations from ace to king. A card goes onto the next higher
@@ -49,6 +50,9 @@ _NODES = 100_000
 _SECONDS = 1.0
 
 
+_NAMED = 3
+"""How many of the moves that would have kept a win are named."""
+
 _MOVE = re.compile(r"[1-8a-d][1-8a-dfh](v[1-9a-d])?")
 
 
@@ -64,10 +68,15 @@ def _loading() -> Thread:
         game.push(move)
     game.undo()
     game.position_key()
-    thread = Thread(target=_solve, args=(game,), daemon=True)
+    thread = Thread(target=_load, args=(game,), daemon=True)
     thread.start()
     thread.join(0.5)  # usually it is already compiled
     return thread
+
+
+def _load(game: Game) -> None:
+    _solve(game)
+    winning_moves(game)
 
 
 def _is_ready(seconds: float = 0) -> bool:
@@ -85,6 +94,7 @@ class Advisor:
 
     def __init__(self) -> None:
         self._judged: tuple[bytes, bool] | None = None
+        self._traced: tuple[tuple[int, ...], str] | None = None
         self._plan: list[Move] = []
 
     def played(self, move: Move | None) -> None:
@@ -103,6 +113,19 @@ class Advisor:
             self._judged = key, _solve(game, "any").status is UNSOLVABLE
         return self._judged[1]
 
+    def where_lost(self, start: Game, moves: Sequence[int]) -> str:
+        """Which move lost a lost game and what would have kept the win, in words; "" if that is not known in time.
+
+        Args:
+            start: the game before the first move.
+            moves: ids of the moves that led to where it is lost, without those taken back.
+        """
+        if not _is_ready():
+            return ""
+        if self._traced is None or self._traced[0] != tuple(moves):
+            self._traced = tuple(moves), _where_lost(start, moves)
+        return self._traced[1]
+
     def hint(self, game: Game) -> str:
         """A move that keeps the win, in words, or the reason why there is none."""
         if game.is_won:
@@ -116,6 +139,26 @@ class Advisor:
             return "There is no hint: the solver has found no win in time."
         move = self._plan[0]
         return f"Hint: {game.notation(move)}, {in_words(game, move)}, keeps the win: proved by the solver."
+
+
+def _where_lost(start: Game, moves: Sequence[int]) -> str:
+    found = diagnose(start, moves, node_limit=_NODES, time_limit=_SECONDS)
+    if found.positions[0] is False:
+        return "This deal could not be won."
+    lost = found.losing_move
+    if lost is None:
+        return ""
+    kept = [lost.before.notation(move) for move in lost.winning]
+    if len(kept) > _NAMED + 1:
+        kept[_NAMED:] = [f"{len(kept) - _NAMED} more"]
+        others = f"{', '.join(kept[:-1])} and {kept[-1]}"
+    else:
+        others = " or ".join(filter(None, [", ".join(kept[:-1]), kept[-1]]))
+    back = len(moves) - lost.step + 1
+    return (
+        f"Lost by move {lost.step}, {lost.text}: {others} would have kept the win (undo {back} "
+        f"move{'s' * (back > 1)} to go back there)."
+    )
 
 
 def in_words(game: Game, move: Move) -> str:

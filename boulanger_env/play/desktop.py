@@ -253,7 +253,10 @@ class TableWindow:
         elif session.unsaved:
             words, colour = f"The game cannot be saved: {session.unsaved}", ACCENT
         else:
-            words, colour = " ".join([session.warning, *session.note.split("\n")]).strip(), QUIET
+            words, colour = (
+                " ".join([session.warning, session.lesson, *session.note.split("\n")]).strip(),
+                QUIET,
+            )
         left = last.x + last.width + 16
         write(
             strip,

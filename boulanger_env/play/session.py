@@ -145,6 +145,16 @@ class Session:
 
     def _hint(self) -> None:
         self.note = self._advisor.hint(self.game)
+        if not self.game.is_won and self._advisor.is_lost(self.game):
+            self.note = " ".join(filter(None, [self.note, self._where_lost()]))
+
+    def _where_lost(self) -> str:
+        return self._advisor.where_lost(self._start, self._moves)
+
+    @property
+    def lesson(self) -> str:
+        """Once the game is stuck: which move lost it, and what would have kept the win; otherwise ""."""
+        return self._where_lost() if self.game.is_stuck and self._moves else ""
 
     @property
     def warning(self) -> str:
@@ -279,6 +289,8 @@ def _screen(session: Session, color: bool, ascii: bool, clear: bool) -> str:
     notes = [session.note] if session.note else []
     if session.warning:
         notes.append(f"{session.warning} (proved)   u: undo   n: a new game")
+    if session.lesson:
+        notes.append(f"{session.lesson} (proved)")
     if session.game.outcome:
         notes.append("n: a new game   u: undo   q: quit")
     if session.unsaved:

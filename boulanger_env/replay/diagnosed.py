@@ -44,11 +44,13 @@ def could_be_won(one: Played) -> bool | None:
     return None if status is Status.LIMIT else status is Status.SOLVED
 
 
-def diagnose_within(replays: Iterable[Played], seconds: float = BUDGET) -> list[Diagnosis | None]:
+def diagnose_within(
+    games: Iterable[tuple[Game, Sequence[int]]], seconds: float = BUDGET
+) -> list[Diagnosis | None]:
     """Diagnose games one after the other for as long as a budget of time lasts.
 
     Args:
-        replays: the games.
+        games: where each began, and the ids of all that was played.
         seconds: for all of them together; what the solver takes to compile, once on a machine, is not counted.
 
     Returns:
@@ -57,9 +59,9 @@ def diagnose_within(replays: Iterable[Played], seconds: float = BUDGET) -> list[
     winning_moves(Game.from_code("MS-C4-1"))  # compiles
     deadline = time.monotonic() + seconds
     found: list[Diagnosis | None] = []
-    for replay in replays:
+    for start, actions in games:
         left = deadline - time.monotonic()
-        one = diagnose(replay.start, replay.played, time_limit=left) if left > 0 else None
+        one = diagnose(start, actions, time_limit=left) if left > 0 else None
         # What a game's last seconds left open would look like something that no search can decide.
         found.append(one if time.monotonic() < deadline else None)
     return found

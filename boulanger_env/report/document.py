@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,10 @@ from boulanger_env.files import write_text
 from boulanger_env.game.game import Game
 from boulanger_env.render.html import episode, render_html
 from boulanger_env.replay import Replay
+from boulanger_env.replay.diagnosed import diagnose_within, in_page, left_out
 from boulanger_env.replay.recording import file_name
 from boulanger_env.shown import LONGEST_NAME, printable
+from boulanger_env.solver import Diagnosis
 
 from . import plots
 from .page import (
@@ -72,7 +74,7 @@ def write_report(
     """Write ``report.md`` with its pictures, and ``report.html``, a self-contained page.
 
     The lost games that it lists link to pages that play them if their moves are known: from runs that kept
-    them (``evaluate(..., moves=True)``), or from recorded replays.
+    them (``evaluate(..., moves=True)``), or from recorded replays. These games are diagnosed, for up to a minute.
 
     Args:
         results: runs on the same deals. They are compared with each other if they have the same number of seeds.
@@ -88,7 +90,8 @@ def write_report(
         OSError: a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = report(results, _write_replays(results, folder, recorded), losses)
+    pages, missing = _write_replays(results, folder, recorded)
+    blocks = report(results, pages, losses, missing)
     files = [folder / "report.md", folder / "report.html"]
     write_markdown(files[0], blocks)
     write_html(files[1], f"Benchmark: {results[0].deals}", blocks)
@@ -96,7 +99,10 @@ def write_report(
 
 
 def report(
-    results: Sequence[Results], pages: Sequence[str | None] = (), losses: Sequence[Losses] = ()
+    results: Sequence[Results],
+    pages: Sequence[str | None] = (),
+    losses: Sequence[Losses] = (),
+    missing: str = "",
 ) -> list[Block]:
     """The blocks of the report.
 
@@ -104,6 +110,7 @@ def report(
         results: as in ``write_report``.
         pages: the file of each run's lost games, or None.
         losses: as in ``write_report``.
+        missing: what the pages lack, in words.
     """
     table = results_table(results)
     first = results[0]
@@ -140,6 +147,7 @@ def report(
     lost = _losses(results, pages or [None] * len(results))
     if lost:
         blocks += [Heading("Deals that were lost and can be won, the easiest first"), Items(lost)]
+        blocks += [Text((missing,))] if missing else []
     how = (*_HOW_TO_READ, *((_HOW_TO_READ_LOSSES,) if losses else ()))
     return [*blocks, Heading("How to read this"), Items(tuple((text,) for text in how))]
 
@@ -197,35 +205,57 @@ def _losses(results: Sequence[Results], pages: Sequence[str | None]) -> tuple[Li
     return tuple(items)
 
 
+class _Shown(NamedTuple):
+    """A lost game whose moves are known."""
+
+    start: Game
+    actions: Sequence[int]
+    page_of: Callable[[Diagnosis | None], dict[str, Any]]
+    """The data for the player, from the game's diagnosis if there is one."""
+
+
 def _write_replays(
     results: Sequence[Results], folder: Path, recorded: Mapping[str, Path]
-) -> list[str | None]:
-    """For each run whose moves are known, write a page that plays the lost games listed in the report."""
+) -> tuple[list[str | None], str]:
+    """For each run whose moves are known, write a page that plays the lost games listed in the report.
+
+    Returns:
+        The page of each run, or None; and how many games time did not suffice to diagnose, in words, or "".
+    """
+    runs = []
+    for run in results:
+        shown = [_shown(run, place, recorded.get(run.policy)) for place in _lost(run)[:_LOSSES]]
+        runs.append([game for game in shown if game is not None])
+    all_games = [game for games in runs for game in games]
+    found = diagnose_within((game.start, game.actions) for game in all_games) if all_games else []
+    diagnoses = iter(found)
     pages: list[str | None] = []
-    for name, run in zip(run_names(results), results, strict=True):
-        shown = [_episode(run, place, recorded.get(run.policy)) for place in _lost(run)[:_LOSSES]]
-        episodes = [episode for episode in shown if episode is not None]
+    for name, games in zip(run_names(results), runs, strict=True):
+        episodes = [game.page_of(next(diagnoses)) for game in games]
         pages.append(f"lost-{file_stem(name)}.html" if episodes else None)
         if episodes:
             write_text(folder / f"lost-{file_stem(name)}.html", render_html(episodes, f"Lost by {name}"))
-    return pages
+    return pages, left_out(found)
 
 
-def _episode(run: Results, place: int, recorded: Path | None) -> dict[str, Any] | None:
+def _shown(run: Results, place: int, recorded: Path | None) -> _Shown | None:
     """A lost game for the player; None if its moves are not known."""
     row = run.games[place]
+    known: dict[str, Any] = {"solvable": True, "strength": strength(run)}
     if recorded is not None:
         # With what the policy thought, which the results do not have.
         file = recorded / (f"seed-{row.seed}" if len(run.seeds) > 1 else "") / file_name(place, row.code)
         if file.is_file():
-            return Replay.load(file).to_episode(solvable=True, strength=strength(run))
+            replay = Replay.load(file)
+            return _Shown(
+                replay.start, replay.played, lambda found: replay.to_episode(diagnosis=found, **known)
+            )
     if not run.moves:
         return None
-    return episode(
-        Game.from_code(row.code),
-        played(row.code, row.actions, run.settings),
-        outcome=row.outcome,
-        agent=run.policy,
-        solvable=True,
-        strength=strength(run),
-    )
+    start, actions = Game.from_code(row.code), played(row.code, row.actions, run.settings)
+
+    def page_of(found: Diagnosis | None) -> dict[str, Any]:
+        proof = None if found is None else in_page(found, row.outcome)
+        return episode(start, actions, outcome=row.outcome, agent=run.policy, proof=proof, **known)
+
+    return _Shown(start, actions, page_of)

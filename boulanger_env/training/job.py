@@ -111,7 +111,7 @@ def train(
     on_validation = {name: evaluate(name, validation, **rules).summary.cards_home.value for name in BASELINES}
     assert best.replay is not None
     best.replay.save(folder / "replay.json")
-    (diagnosis,) = found = diagnose_within([best.replay])
+    (diagnosis,) = found = diagnose_within([(best.replay.start, best.replay.played)])
     if missing := left_out(found):
         say(missing)
     page = best.replay.to_html(

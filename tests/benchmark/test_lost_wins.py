@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -119,6 +120,84 @@ def test_moves_are_needed() -> None:
         losses(evaluate("random", load("c4-test")[:2]))
 
 
+# -- in a file ----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_resumes_where_it_was_cut_off(run: Results, tmp_path: Path) -> None:
+    file, cut = tmp_path / "losses.jsonl", tmp_path / "cut.jsonl"
+    found = losses(run, workers=1, file=file)
+    whole = file.read_bytes()
+    assert losses(run, workers=1, file=file) == found
+    assert file.read_bytes() == whole
+    lines = whole.split(b"\n")
+    # In the middle of a line; out of order; within the header; empty.
+    for content in (
+        whole[: len(whole) // 2],
+        b"\n".join([lines[0], *lines[9:4:-1], b""]),
+        whole[:9],
+        b"",
+    ):
+        cut.write_bytes(content)
+        done: list[int] = []
+        assert losses(run, workers=1, file=cut, progress=lambda n, _, done=done: done.append(n)) == found
+        assert cut.read_bytes() == whole
+        kept = max(0, content.count(b"\n") - 1)
+        assert done[0] == (kept or 10)
+
+
+def test_a_files_games_are_not_diagnosed_again(
+    run: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "losses.jsonl"
+    found = losses(run, workers=1, file=file)
+
+    class Idle:
+        def run(self, work: object, jobs: dict[str, object]) -> Iterator[tuple[str, object]]:
+            assert jobs == {}
+            return iter(())
+
+    assert losses(run, pool=Idle(), file=file) == found
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda lines: [b"{}", *lines[1:]], "its format"),
+        (lambda lines: [b"not JSON"], "is not the diagnosis of a run"),
+        (
+            lambda lines: [lines[0].replace(b"greedy", b"other"), *lines[1:]],
+            "policy 'other' there, 'greedy' here",
+        ),
+        (lambda lines: [*lines[:3], b"[2,5,1,1.5,6,false,0]"], "line 4: no game has"),
+        (lambda lines: [*lines[:3], b"[2,5,1,1.5,5,false]"], "line 4: .* is not a list of game, choices"),
+        (lambda lines: [*lines[:3], b"[2,true,1,1.5,5,false,0]"], "line 4: .* is not a list"),
+        (lambda lines: [*lines[:3], b"[24,5,1,1.5,5,false,0]"], "line 4: game 24 is not in the run"),
+        (lambda lines: [*lines[:3], lines[2]], "line 4: game 1 is not in the run, or comes twice"),
+        (lambda lines: [*lines[:3], b"[2,5,0,1.5,5,false,0]"], "line 4: no game has"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_and_left_alone(
+    run: Results, tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], said: str
+) -> None:
+    file = tmp_path / "losses.jsonl"
+    losses(run, workers=1, file=file)
+    content = b"\n".join([*change(file.read_bytes().splitlines()), b""])
+    file.write_bytes(content)
+    with pytest.raises(BoulangerError, match=said):
+        losses(run, workers=1, file=file)
+    assert file.read_bytes() == content
+
+
+def test_another_limit_is_another_diagnosis(run: Results, tmp_path: Path) -> None:
+    losses(run, workers=1, file=tmp_path / "losses.jsonl")
+    with pytest.raises(BoulangerError, match="node_limit None there, 5 here"):
+        losses(run, workers=1, file=tmp_path / "losses.jsonl", node_limit=5)
+    with pytest.raises(BoulangerError, match="no folder"):
+        losses(run, workers=1, file=tmp_path / "nowhere" / "losses.jsonl")
+    with pytest.raises(BoulangerError, match="node_limit is 0"):
+        losses(run, node_limit=0)
+
+
 # -- the command ------------------------------------------------------------------------------------------------
 
 
@@ -170,3 +249,16 @@ def test_bench_diagnoses_what_it_played(tmp_path: Path) -> None:
     report = (tmp_path / "run" / "report.md").read_text()
     assert "Where wins were thrown away" in report
     assert (tmp_path / "run" / "still-winnable.svg").is_file()
+    # What was found is kept, and nothing is diagnosed twice.
+    kept_file = tmp_path / "run" / "losses" / "greedy.jsonl"
+    before = kept_file.read_bytes()
+    again = CliRunner().invoke(app, [*words, "--output", str(tmp_path / "run"), "--markdown"])
+    assert again.output == result.output
+    assert kept_file.read_bytes() == before
+
+
+def test_options_for_results_are_not_for_replays(tmp_path: Path) -> None:
+    for option in (["--output", str(tmp_path)], ["--workers", "2"], ["--ray", "local"]):
+        result = CliRunner().invoke(app, ["diagnose", "game.json", *option])
+        assert result.exit_code == 1
+        assert "are for results" in result.output

@@ -13,8 +13,8 @@ import pytest
 from support.interrupted_commands import SIGNALS, stopped_until_done
 
 from boulanger_env.agents.model_files import load_model
-from boulanger_env.benchmark import Results, evaluate
-from boulanger_env.deals import DealSet
+from boulanger_env.benchmark import Results, evaluate, losses
+from boulanger_env.deals import DealSet, load
 from boulanger_env.replay import Replay
 from boulanger_env.solver import solve_many
 
@@ -100,6 +100,33 @@ def test_bench_with_record(tmp_path: Path, kills: int) -> None:
     command += ["--record", str(games)]
     report("bench --record", stopped_until_done(command, kills, 2, check, new))
     assert Results.load(folder / "greedy.jsonl") == alone
+
+
+def test_diagnose(tmp_path: Path, kills: int) -> None:
+    pytest.importorskip("scipy")
+    run = evaluate("greedy", load("c4-test")[:300], moves=True)
+    run.save(tmp_path / "greedy.jsonl")
+    expected = losses(run, workers=1, file=tmp_path / "expected.jsonl")
+    lines = (tmp_path / "expected.jsonl").read_bytes().splitlines()
+    file = tmp_path / "found" / "greedy.jsonl"
+    kept: set[bytes] = set()
+
+    def check() -> None:
+        found = file.read_bytes().split(b"\n")[1:-1] if file.exists() else []
+        assert len(found) == len(set(found)), "a game was diagnosed twice"
+        assert kept <= set(found) <= set(lines[1:]), "a game was lost, or is another"
+        kept.update(found)
+
+    def new() -> None:
+        if kept:
+            assert file.read_bytes().splitlines() == lines
+        kept.clear()
+        emptied(file.parent)
+
+    command = [*BOULANGER, "diagnose", str(tmp_path / "greedy.jsonl"), "--workers", "2"]
+    report("diagnose", stopped_until_done([*command, "--output", str(file.parent)], kills, 4, check, new))
+    assert file.read_bytes().splitlines() == lines
+    assert losses(run, file=file) == expected
 
 
 SCRIPT = """

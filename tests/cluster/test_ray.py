@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from boulanger_env import BoulangerError
-from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.benchmark import Results, evaluate, losses
 from boulanger_env.cli.bench_agents import bench
 from boulanger_env.cli.label_deals import label_codes
 from boulanger_env.cluster.pools import OnRay
@@ -176,3 +176,10 @@ class TestBench:
         assert run.settings["prune"]
         assert [row.code for row in run.games] == list(load("c4-validation-100").codes[:4])
         assert run.header == evaluate(str(tmp_path / "m.zip"), load("c4-validation-100")[:4]).header
+
+
+def test_losses_are_those_of_one_process(tmp_path: Path) -> None:
+    run = evaluate("greedy", load("c4-test")[:25], moves=True)
+    found = losses(run, pool=OnRay("local", 2), file=tmp_path / "ray.jsonl")
+    assert found == losses(run, workers=1, file=tmp_path / "one.jsonl")
+    assert (tmp_path / "ray.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()

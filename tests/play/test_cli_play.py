@@ -266,14 +266,42 @@ def test_what_can_no_longer_be_won_is_said_and_undo_takes_it_back(solver: None) 
     session.enter(session.game.notation(lost))
     assert session.warning == "This game can no longer be won."
     session.enter("hint")
-    assert session.note == "There is no hint: no move wins from here."
+    assert session.note.startswith("There is no hint: no move wins from here. Lost by move 1, ")
     session.enter("undo")
     assert session.warning == ""
     assert session.note.startswith("Took back")
 
 
+def test_a_lost_game_says_which_move_lost_it_and_how_to_get_back(solver: None) -> None:
+    session = begin("MS-C4-617", "2f")
+    session.enter("1f")  # loses, as proved in the solver's own tests
+    while session.game.outcome is None:
+        assert session.lesson == ""
+        session.enter(session.game.notation(session.game.legal_moves()[0]))
+    said = re.fullmatch(
+        r"Lost by move 2, 1b: (\w+), (\w+), (\w+) and (\d) more would have kept the win "
+        r"\(undo (\d+) moves to go back there\)\.",
+        session.lesson,
+    )
+    assert said, session.lesson
+    kept, more, back = said.groups()[:3], int(said[4]), int(said[5])
+    assert f"{session.lesson} (proved)" in play_module._screen(session, False, False, False)
+    session.enter("u " * back)
+    assert session.game.moves == 1
+    wins = [session.game.notation(move) for move, won in winning_moves(session.game).items() if won]
+    assert (list(kept), more) == (wins[:3], len(wins) - 3)
+    assert session.lesson == session.warning == ""
+
+
+def test_a_lesson_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch, solver: None) -> None:
+    session = begin("MS-C4-617", "2f 1f")
+    monkeypatch.setattr(advice, "_SECONDS", 1e-9)
+    assert advice.Advisor().where_lost(Game.from_code("MS-C4-617"), session._moves) == ""
+
+
 def test_a_deal_that_cannot_be_won_says_so_at_once(solver: None) -> None:
     assert "This deal cannot be won. (proved)" in run("play", "MS-C2-1")
+    assert begin("MS-C2-1", "hint").note.endswith("no move wins from here. This deal could not be won.")
     assert "can" not in begin("MS-C2-29").warning
 
 

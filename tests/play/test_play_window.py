@@ -329,6 +329,12 @@ def test_hints_and_what_can_no_longer_be_won(player: Player) -> None:
     player.session.enter(player.game.notation(lost))
     assert player.session.warning
     assert not np.array_equal(player.window.picture()[SIZE[1] :], plain)
+    while player.game.outcome is None:
+        player.session.enter(player.game.notation(player.game.legal_moves()[0]))
+    assert player.session.lesson.startswith("Lost by move 1, ")
+    shown = player.window.picture()[SIZE[1] :].copy()
+    player.session._advisor.where_lost = lambda *_: ""  # type: ignore[method-assign]
+    assert not np.array_equal(player.window.picture()[SIZE[1] :], shown)
 
 
 @pytest.mark.parametrize(

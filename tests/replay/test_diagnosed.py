@@ -63,9 +63,9 @@ def test_a_won_game_says_where_it_could_have_been_lost() -> None:
 
 
 def test_a_budget_leaves_out_whole_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    games = [won(), lost(), won()]
+    games = [(one.start, one.actions) for one in (won(), lost(), won())]
     assert left_out(diagnose_within(games)) == ""
-    assert diagnose_within(games) == [diagnose(game.start, game.actions) for game in games]
+    assert diagnose_within(games) == [diagnose(*game) for game in games]
     assert diagnose_within(games, 1e-9) == [None] * 3
     assert left_out([None] * 3, 5).startswith("3 games are not diagnosed: 5 seconds were not enough")
 
@@ -118,6 +118,8 @@ def test_the_page_is_diagnosed_unless_that_is_not_wanted(file: Path, monkeypatch
     run(str(file), "--html", str(page), "--no-diagnose")
     assert '"proof":null' in page.read_text()
     assert '"solvable":true' in page.read_text()
-    monkeypatch.setattr("boulanger_env.cli.replay_output.diagnose_within", lambda games: [None] * len(games))
+    monkeypatch.setattr(
+        "boulanger_env.cli.replay_output.diagnose_within", lambda games: [None for _ in games]
+    )
     assert "1 game is not diagnosed: 60 seconds were not enough" in run(str(file), "--html", str(page))
     assert '"proof":null' in page.read_text()

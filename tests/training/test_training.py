@@ -26,7 +26,7 @@ from boulanger_env.cli.train import new_folder
 from boulanger_env.envs.sampling import draw_by_probability
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay import Replay
-from boulanger_env.solver import Status, solve
+from boulanger_env.solver import diagnose
 from boulanger_env.training import TrainSettings, job, train, validation
 
 FILES = {
@@ -104,7 +104,7 @@ def test_the_replay_is_the_best_game_of_the_benchmark(folder: Path) -> None:
     assert json.loads((folder / "results.json").read_text())["replay"] == replay.start.code
     results = Results.load(folder / "benchmark" / "trained.jsonl")
     assert (folder / "replay.html").read_text() == replay.to_html(
-        solvable=solve(replay.start).status is Status.SOLVED,
+        diagnosis=diagnose(replay.start, replay.actions),
         strength=f"wins {100 * results.summary.win_rate.value:.1f} % of {results.deals}",
         value_unit="the reward still expected, 0.1 for each card home",
     )
