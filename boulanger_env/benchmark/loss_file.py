@@ -42,9 +42,7 @@ class GameLosses(NamedTuple):
     """Decisions for which a limit was reached before a verdict."""
 
 
-def header_of(
-    results: Results, games: Sequence[tuple[str, str]], node_limit: int | None
-) -> dict[str, Any]:
+def header_of(results: Results, games: Sequence[tuple[str, str]], node_limit: int | None) -> dict[str, Any]:
     """What a file's verdicts depend on: the games, as a code and the text of all that was played, and the limit."""
     text = "\n".join(f"{code} {actions}" for code, actions in games)
     return {
