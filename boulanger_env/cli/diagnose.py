@@ -25,6 +25,7 @@ def diagnose(
             help="Replay files, folders of them, or results that bench --moves wrote.", show_default=False
         ),
     ],
+    *,
     steps: Annotated[bool, typer.Option("--steps", help="List every decision of a replay.")] = False,
     fewest: Annotated[
         bool, typer.Option("--fewest", help="As --steps, with the proven fewest moves to a win (slower).")
