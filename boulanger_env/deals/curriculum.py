@@ -24,12 +24,12 @@ _FIRST = 0.5  # the win rate of a group that nothing is known about: it is drawn
 
 
 class ReverseCurriculum:
-    """Draws the groups of ``Starts`` most often that are won now and then, by what infos tell.
+    """Draws most often those groups of ``Starts`` that are won some of the time, according to the infos.
 
     A group's weight is ``p * (1 - p) + 0.005``, where ``p`` is its running win rate: groups that are always or never
     won teach little. Whole deals are 2 % of the starts until a tenth of them is won, and ``deal_share`` from then on.
 
-    It reads infos only, so it works in every training loop: call :meth:`update` after each step. It changes the
+    It only reads infos, so it works in every training loop: call :meth:`update` after each step. It changes the
     weights of the ``Starts`` that it is given, and so those of all environments of this process that take the same
     object.
 
@@ -83,7 +83,7 @@ class ReverseCurriculum:
 
     @property
     def deal_share(self) -> float:
-        """The share of whole deals once a tenth of them is won; it can be raised as training goes on.
+        """The share of whole deals once a tenth of them is won; it can be raised during training.
 
         Raises:
             BoulangerError: it is not a number from 0 to 1.
@@ -101,12 +101,12 @@ class ReverseCurriculum:
         Args:
             infos: those of the step: a batch's, in any autoreset mode, a single environment's, or Stable-Baselines3's
                 list.
-            ended: ``terminations | truncations``, bool ``(n,)``, or of a single environment a bool. Needed where infos
-                do not tell: for a single environment, and for Gymnasium's own ``SyncVectorEnv`` and
+            ended: ``terminations | truncations``, bool ``(n,)``, or of a single environment a bool. Needed where
+                infos do not report it: for a single environment, and for Gymnasium's own ``SyncVectorEnv`` and
                 ``AsyncVectorEnv``.
 
         Raises:
-            BoulangerError: infos lack what is needed, or they are of other starts. Nothing is changed.
+            BoulangerError: infos lack what is needed, or belong to other starts. Nothing is changed.
         """
         groups, won = _ends(infos, ended)
         if not len(groups):
@@ -139,10 +139,10 @@ class ReverseCurriculum:
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`get_state` returned, and set the weights.
+        """Continue from what :meth:`get_state` returned, and set the weights.
 
         Raises:
-            BoulangerError: it is not the state of a curriculum for as many groups; nothing is changed.
+            BoulangerError: it is not the state of a curriculum for this number of groups; nothing is changed.
         """
         names = ("wins", "deal_wins", "deals_opened")
         if not isinstance(state, Mapping) or set(state) != set(names):

@@ -28,13 +28,13 @@ Positions = NDArray[np.integer[Any]] | Iterable[Game | str]
 class Starts:
     """Positions to start episodes from, each in a group; environments take them as ``deals``.
 
-    Each episode starts from a position that is drawn anew: its group by ``weights``, then one of the group's
-    positions, all equally likely. A group is a number from 0 on; :meth:`from_solutions` numbers them by the
-    decisions that were left to the win. With ``deal_share`` whole deals are mixed in. Weights and share may be changed
-    at any time, also between the steps of an environment: they hold from the next draw on.
+    Each episode draws a new start: a group by ``weights``, then one of its positions, all
+    equally likely. A group is a number from 0 on; :meth:`from_solutions` numbers them by the decisions left to
+    the win. With ``deal_share`` whole deals are mixed in. Weights and share may be changed at any time, even
+    between the steps of an environment: they apply from the next draw on.
 
-    All environments of a process that take the same object draw by its weights; a copy of it is the object itself. In
-    another process it is a separate object.
+    All environments in a process that take the same object draw by its weights; copying it returns the object itself.
+    In another process it is a separate object.
 
     Args:
         positions: rows of cards, uint8 ``(m, 160)``: those of ``board_from_observation``, whose rows may be longer,
@@ -147,10 +147,10 @@ class Starts:
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """How often each group is drawn, in relation to the others: float64 ``(n_groups,)``, read-only.
+        """How often each group is drawn, relative to the others: float64 ``(n_groups,)``, read-only.
 
-        Set it to change it: finite numbers from 0 on, at least one of them, of a group with positions, above 0. Those
-        of groups without positions mean nothing.
+        Assign to change it: finite numbers of at least 0, with at least one above 0 for a group that has
+        positions. Those of groups without positions have no effect.
 
         Raises:
             BoulangerError: they are invalid; nothing is changed.
@@ -201,17 +201,17 @@ class Starts:
         node_limit: int | None = None,
         **keywords: Any,
     ) -> Starts:
-        """The positions on the solutions of deals, each grouped by the decisions that it is away from the win.
+        """The positions on the solutions of deals, grouped by the number of decisions left to the win.
 
         They only say where episodes start: the moves of the solutions are not kept.
 
         Args:
             deals: a set's name, a ``DealSet`` or a list of codes. Those that cannot be won are left out.
             quality: of the solutions, see ``solver.solve``.
-            auto_foundation: for environments with that keyword: moves home play themselves and are not decisions.
+            auto_foundation: for environments with that keyword: moves home are automatic and are not decisions.
             workers: processes, see ``solver.solve_many``.
             progress: called after each deal with the number of deals done so far.
-            node_limit: the most positions to search for a deal; those that take more are left out.
+            node_limit: maximum positions to search per deal; deals that take more are left out.
             **keywords: ``weights``, ``deals`` (as ``Starts(..., deals=...)``) and ``deal_share``.
 
         Raises:
@@ -273,7 +273,7 @@ class Starts:
 
     @property
     def tables(self) -> StartTables:
-        """What the kernels draw from; it follows later changes of the weights. Not to be modified."""
+        """What the kernels draw from; it follows later changes of the weights. Do not modify it."""
         return self._tables
 
     def __copy__(self) -> Starts:

@@ -120,22 +120,22 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     The 5 points for a card from a cell can be earned again and again by moving a card to a cell and back. An agent
     that maximises the score can farm them until the step limit: rank agents by wins, or train on another reward.
 
-    ## Foundation Moves by Themselves
+    ## Automatic Foundation Moves
 
-    With `auto_foundation=True`, foundation moves play themselves after each action and at reset, until there is none:
-    such a move is never a mistake. So the mask never has one. They count as moves, not as steps; their points and
-    rewards belong to the action before them, and those at reset to the first action, so that with the reward
-    `"score"` an episode's return is still its score. Undo takes back the player's own last move together with the
-    foundation moves after it; those at reset stay. A start that they would end is refused.
+    With `auto_foundation=True`, all legal foundation moves are played automatically after each action and at
+    reset: such a move is never a mistake. So the mask never contains one. They count as moves, not as steps;
+    their points and rewards belong to the action before them, and those at reset to the first action, so that
+    with the reward `"score"` an episode's return is still its score. Undo takes back the player's own last move
+    together with the foundation moves after it; those at reset stay. A start that they would end is rejected.
 
-    ## No Position Twice
+    ## No Repeated Positions
 
-    With `no_repeats=True`, a move to a position that this episode has been in is illegal and not in the mask; with no
-    other move left the game is `"stuck"`. Positions that differ only in the order of columns or of cells are the same,
-    and with `auto_foundation` the one after the foundation moves counts. (A card that has gone home stays there, so no
-    position from before can come back.) The game is then finite, and points cannot be farmed; a policy that plays its
-    likeliest move needs this lest it go round in circles. What is forbidden does not show in the observation, only in
-    the mask. It cannot be combined with `allow_undo`.
+    With `no_repeats=True`, a move to a position that occurred earlier in the episode is illegal and not in the
+    mask; if no other move is left, the game is `"stuck"`. Positions that differ only in the order of columns or
+    of cells are the same, and with `auto_foundation` the one after the foundation moves counts. (A card that has
+    gone home stays there, so no position from before can come back.) The game is then finite, and points cannot be farmed. A policy that
+    always plays its likeliest move needs this to avoid going round in circles. Only the mask shows what is
+    forbidden, not the observation. It cannot be combined with `allow_undo`.
 
     ## Starting State
 
@@ -178,7 +178,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     | `deal_order` | `"random"` | `"random"` or `"sequential"` (from the first, wrapping around; a seed restarts) |
     | `observation` | `"features"` | `"features"` or `"cards"` |
     | `actions` | `"places"` | `"places"`, `"cards"` or `"taps"`: see Action Space |
-    | `auto_foundation` | `False` | foundation moves play themselves: see above |
+    | `auto_foundation` | `False` | automatic foundation moves: see above |
     | `no_repeats` | `False` | no position twice in an episode: see above |
     | `reward` | `"score"` | a preset's name, a `Reward`, or a dict with its keys |
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
@@ -408,7 +408,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         return observation, float(reward), terminated, truncated, info
 
     def get_state(self) -> GameState:
-        """Everything that decides how the game goes on, the stream of the next deals included.
+        """Everything that determines how the game continues, including the stream of the next deals.
 
         Not included are this environment's keywords, the weights of its ``starts`` and states of wrappers around it,
         such as the count of a ``TimeLimit``.
@@ -424,7 +424,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             return read_state(self._as_games(), slice(None))
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
-        """Go on from a state: exactly as in the environment that it was taken from.
+        """Continue from a state, exactly as the environment that it was taken from would.
 
         Args:
             state: as returned by ``get_state``, here or by a batch for one game; also what ``np.load`` makes of a file.
@@ -433,8 +433,8 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             The observation and the info, as from ``reset``.
 
         Raises:
-            BoulangerError: it is not a state of one game, its version is another, its keywords keep other arrays, or
-                it was modified. Nothing is changed.
+            BoulangerError: it is not a state of one game, it is from another version or was modified, or other
+                keywords need other arrays. Nothing is changed.
         """
         with self._turn:
             games = self._as_games()

@@ -337,16 +337,16 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         return mask
 
     def get_state(self, indices: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> GameState:
-        """Everything that decides how some games go on, the streams of their next deals included.
+        """Everything that determines how some games continue, including the streams of their next deals.
 
         Not included are this environment's keywords, the weights of its ``starts`` and states of wrappers around it.
 
         Args:
-            indices: sub-environments, each as often as wanted; None for all.
+            indices: sub-environments, possibly repeated; None for all.
 
         Returns:
-            Plain arrays with a row for each game, copied. ``np.savez`` saves them. Rows can be selected, repeated and
-            joined, in all arrays alike, but not modified.
+            Plain arrays with one row per game, copied; ``np.savez`` saves them. Rows may be selected, repeated
+            and concatenated, in all arrays alike, but not modified.
 
         Raises:
             BoulangerError: there is no such sub-environment.
@@ -369,7 +369,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         state: Mapping[str, NDArray[Any]],
         indices: Sequence[int] | NDArray[np.integer[Any]] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
-        """Let games go on from a state: exactly as they went on in an environment with the same keywords.
+        """Continue games from a state, exactly as an environment with the same keywords would.
 
         Args:
             state: as returned by ``get_state``, of this batch, of another, or of a ``BoulangerEnv``; also what

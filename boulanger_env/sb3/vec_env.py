@@ -180,7 +180,7 @@ class BoulangerVecEnv(VecEnv):
         return self.batch.get_state()
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> Observation:
-        """Let the games go on from a state, and return their observations: see :meth:`BoulangerVectorEnv.set_state`.
+        """Continue the games from a state, and return their observations: see :meth:`BoulangerVectorEnv.set_state`.
 
         Raises:
             BoulangerError: the state does not fit. Nothing is changed.
