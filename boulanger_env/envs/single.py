@@ -131,11 +131,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
     ## No Repeated Positions
 
     With `no_repeats=True`, a move to a position that occurred earlier in the episode is illegal and not in the
-    mask; if no other move is left, the game is `"stuck"`. Positions that differ only in the order of columns or
-    of cells are the same, and with `auto_foundation` the one after the foundation moves counts. (A card that has
-    gone home stays there, so no position from before can come back.) The game is then finite, and points cannot be farmed. A policy that
-    always plays its likeliest move needs this to avoid going round in circles. Only the mask shows what is
-    forbidden, not the observation. It cannot be combined with `allow_undo`.
+    mask; if no other move is left, the game is `"stuck"`. Positions that differ only in the order of columns or of
+    cells are the same, and with `auto_foundation` the one after the foundation moves counts. (A card that has gone
+    home stays there, so no position from before can come back.) The game is then finite, and points cannot be
+    farmed. A policy that always plays its likeliest move needs this to avoid going round in circles. Only the mask
+    shows what is forbidden, not the observation. It cannot be combined with `allow_undo`.
 
     ## Starting State
 
