@@ -135,6 +135,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(path), f"{path.name} has no heading #{anchor}"
 
 
+def test_the_readme_leads_to_every_page() -> None:
+    linked = {target for target, _ in _LINK.findall(prose(ROOT / "README.md"))}
+    own = {"index.md", "changelog.md", "contributing.md"}  # the site's, for what the root has itself
+    assert {page_id(page) for page in DOCS.glob("*.md") if page.name not in own} <= linked
+
+
 @pytest.mark.parametrize(
     ("marker", "command"),
     [
