@@ -120,7 +120,7 @@ class LossFile:
         self.found[game] = losses
 
     def put_in_order(self) -> None:
-        """Write the file anew, whole or not at all, with the games in the order of the run."""
+        """Rewrite the file, whole or not at all, with the games in the order of the run."""
         lines = (_line([game, *self.found[game]]) for game in sorted(self.found))
         write_text(self._path, _line(self._header) + "".join(lines))
 
