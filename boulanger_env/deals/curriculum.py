@@ -116,9 +116,9 @@ class ReverseCurriculum:
             raise BoulangerError(
                 f"infos with group {groups.min()} to {groups.max()} are of other starts: these have groups 0 to {n - 1}"
             )
-        # Group -1, of whole deals, becomes the last one.
-        counts = np.bincount(groups % (n + 1), minlength=n + 1)
-        wins = np.bincount(groups % (n + 1), won, n + 1)
+        places = groups.astype(np.int64) % (n + 1)  # group -1, of whole deals, comes last
+        counts = np.bincount(places, minlength=n + 1)
+        wins = np.bincount(places, won, n + 1)
         kept = (1 - self._rate) ** counts
         shares = np.append(self.wins, self.deal_wins)
         shares = kept * shares + (1 - kept) * wins / np.maximum(counts, 1)
@@ -160,7 +160,7 @@ class ReverseCurriculum:
         self._apply()
 
 
-def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.bool_]]:
     """The groups of the episodes that ended in a step, and whether they were won."""
     if not isinstance(infos, Mapping):
         if not isinstance(infos, Sequence) or not all(isinstance(info, Mapping) for info in infos):
@@ -169,7 +169,7 @@ def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
             if not all("TimeLimit.truncated" in info for info in infos):
                 raise BoulangerError(_NOT_TOLD)
             ended = ["terminal_observation" in info for info in infos]
-        infos = {key: np.array([_entry(info, key) for info in infos]) for key in _READ}
+        infos = {key: [_entry(info, key) for info in infos] for key in _READ}
     elif "final_info" in infos:
         infos, ended = infos["final_info"], infos["_final_info"]
     elif "episode_length" in infos:
@@ -177,7 +177,17 @@ def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     elif ended is None:
         raise BoulangerError(_NOT_TOLD)
     chosen = np.atleast_1d(as_array("ended", ended))
-    groups, won = (np.atleast_1d(_entry(infos, key)) for key in _READ)
+    groups, won = (np.atleast_1d(as_array(f"infos: {key}", _entry(infos, key))) for key in _READ)
+    if (
+        groups.dtype.kind not in "iu"
+        or won.dtype != np.bool_
+        or groups.ndim != 1
+        or won.shape != groups.shape
+    ):
+        raise BoulangerError(
+            f"infos: group {groups.dtype} {groups.shape} and is_success {won.dtype} {won.shape} must be an integer and "
+            "a bool for each game"
+        )
     if chosen.dtype != np.bool_ or chosen.shape != groups.shape:
         raise BoulangerError(f"ended {shown(ended)} must be terminations | truncations, bool {groups.shape}")
     return groups[chosen], won[chosen]

@@ -26,6 +26,7 @@ from boulanger_env import (
     positions,
     sample_legal,
 )
+from boulanger_env.deals import ReverseCurriculum, Starts
 from boulanger_env.envs import board_from_observation, feature
 from boulanger_env.solver import solve, verdicts, winning_moves
 from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
@@ -204,6 +205,8 @@ class Doors:
             wrapper(Odd(BoulangerEnv(), random))
             for wrapper in (CardActions, TapActions, AutoFoundation, MaskInObservation)
         ]
+        game = Game.from_code("MS-C4-1")
+        self.curriculum = ReverseCurriculum(Starts([game, game], [0, 1]))
         self._compile()
 
     def _compile(self) -> None:
@@ -412,6 +415,41 @@ class Doors:
         batch = self.batches[5]
         options = some(self.random, {"codes": np.array(["MS-C4-1"] * 5), "reset_mask": np.ones(5, bool)})
         batch.reset(seed=hostile(self.random, np.arange(5)), options=options)
+
+    def starts(self) -> None:
+        """``Starts``, and play from what it accepts."""
+        games = [game for game in (self._played() for _ in range(3)) if game.outcome is None]
+        if not games:
+            return
+        given: dict[str, Any] = {
+            "positions": positions.from_games(games),
+            "left": np.arange(len(games), dtype=np.int32),
+            "weights": np.ones(len(games)),
+            "deal_share": 0.5,
+        }
+        starts = Starts(**some(self.random, given))
+        assert all(is_board(row) for row in starts.positions)
+        starts.weights = hostile(self.random, starts.weights)
+        assert np.isfinite(starts.tables.cumulative).all()
+
+    def states(self) -> None:
+        """``set_state`` of the batch, and play from what it accepts."""
+        batch = self.batches[5]
+        batch.set_state(some(self.random, batch.get_state()))
+        assert all(is_board(row) for row in positions.from_games([batch.game(i) for i in range(5)]))
+        state = batch.get_state([1, 3])
+        indices = hostile(self.random, np.array([0, 4]))
+        batch.set_state(state, indices)
+        batch.get_state(indices)
+
+    def curricula(self) -> None:
+        """``ReverseCurriculum.update`` and ``set_state``."""
+        infos = {"group": np.array([-1, 0, 1]), "is_success": np.array([True, False, True])}
+        given = some(self.random, {**infos, "ended": np.ones(3, bool)})
+        ended = given.pop("ended")
+        self.curriculum.update(given, True if ended is None else ended)
+        self.curriculum.set_state(some(self.random, self.curriculum.get_state()))
+        assert np.isfinite(self.curriculum.starts.tables.cumulative).all()
 
 
 def use(random: Random, game: Game) -> None:
