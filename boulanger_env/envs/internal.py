@@ -54,6 +54,12 @@ def check_reset(env: BoulangerEnv) -> None:
     env._check_reset()
 
 
+def place_in_episode(env: BoulangerEnv) -> tuple[bytes, bytes, int]:
+    """What no action leaves as it is, for comparison: ``set_state`` may lead anywhere."""
+    rows = env._rows
+    return rows.board.tobytes(), rows.counters.tobytes(), env._steps
+
+
 def start_of(env: BoulangerEnv) -> Game:
     """The game that the episode began with, before its first action and what played itself at its reset.
 

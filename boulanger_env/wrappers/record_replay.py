@@ -96,6 +96,8 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self._annotations: dict[int, Annotation] = {}
         self._outcome: str | None = None
         self._cut = False
+        self._seen: tuple[bytes, bytes, int] | None = None
+        self._lost = False
 
     @property
     def replay(self) -> Replay:
@@ -103,9 +105,14 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
 
         Raises:
             gymnasium.error.ResetNeeded: there is no episode yet.
+            ReplayError: the environment is not where the recorded actions have led, see ``step``.
         """
         internal.check_reset(self._base)
-        assert self._start is not None
+        if self._start is None or self._has_lost_it():
+            raise ReplayError(
+                "set_state(), or a step past this wrapper, has left the episode that was recorded: reset() begins the "
+                "next one"
+            )
         settings: Mapping[str, Any] = internal.settings_of(self._base).episode_keywords()
         if self._cut:
             settings = {**settings, "max_episode_steps": len(self._actions)}
@@ -155,10 +162,14 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         self._leave()
         result = self.env.reset(seed=seed, options=options)
         self._forget(internal.start_of(self._base))
+        self._seen = internal.place_in_episode(self._base)
         return result
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Play an action; the end of an episode writes it to its file.
+
+        An episode that was left by ``set_state`` or by a step past this wrapper is not recorded further, nor written,
+        unless it was returned to before the next step: a planner may search in this environment.
 
         Raises:
             IllegalMoveError: as the environment does; such an action is not recorded.
@@ -168,10 +179,14 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         place = None
         with contextlib.suppress(IllegalMoveError):  # which the environment raises too
             place = self._place(action)
+        self._lost = self._has_lost_it()
         result = self.env.step(action)
+        if self._lost:
+            return result
         _, reward, terminated, truncated, _ = result
         self._actions.append(self._place(action) if place is None else place)
         self._rewards.append(float(reward))
+        self._seen = internal.place_in_episode(self._base)
         if terminated or truncated:
             own = internal.outcome_of(self._base)
             # Without an outcome of its own, it was truncated from outside.
@@ -196,8 +211,12 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
         super().close()
 
     def _leave(self) -> None:
-        if self._actions and self._outcome is None:
+        if self._actions and self._outcome is None and not self._has_lost_it():
             self._write()
+
+    def _has_lost_it(self) -> bool:
+        """Whether the environment is somewhere else than the recorded actions have led."""
+        return self._lost or self._seen != internal.place_in_episode(self._base)
 
     def _write(self) -> None:
         number = self._episodes
