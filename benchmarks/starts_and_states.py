@@ -81,7 +81,7 @@ def state_rows(repeats: int) -> list[Row]:
     kinds: dict[str, dict[str, Any]] = {
         "": {},
         ", undo": {"allow_undo": True},
-        ", auto_foundation": {"auto_foundation": True},
+        ", auto_foundation and no_repeats": {"auto_foundation": True, "no_repeats": True},
     }
     for name, keywords in kinds.items():
         player = Player(**keywords)
