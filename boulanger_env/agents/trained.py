@@ -13,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from boulanger_env.envs.action_maps import ACTIONS, WIDTHS
-from boulanger_env.envs.observations import OBSERVATIONS, observation_space
+from boulanger_env.envs.observations import KINDS
 from boulanger_env.envs.sampling import draw_by_probability, stream_state
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.errors import BoulangerError
@@ -148,7 +148,7 @@ def model_policy(
     observation = _observation_kind(model.observation_space)
     if observation is None:
         raise BoulangerError(
-            f"model {name} has an observation space that is none of {', '.join(map(repr, OBSERVATIONS))}: "
+            f"model {name} has an observation space that is none of {', '.join(map(repr, KINDS))}: "
             f"{model.observation_space}"
         )
     if known is None:
@@ -179,7 +179,7 @@ def _weights(model: Any) -> dict[str, str]:
 
 def _observation_kind(space: Any) -> str | None:
     """The observation with this space, whatever its dtype."""
-    found = (kind for kind in OBSERVATIONS if _shape(observation_space(kind)) == _shape(space))
+    found = (name for name, kind in KINDS.items() if _shape(kind.space()) == _shape(space))
     return next(found, None)
 
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
 from boulanger_env.game.checks import plain, shown, whole_bytes
 from boulanger_env.game.errors import BoulangerError, InvalidBoardError
+from boulanger_env.game.jit import inlined_kernel
 from boulanger_env.game.state import (
     BOARD_SIZE,
     CELLS,
@@ -25,46 +26,86 @@ from boulanger_env.game.state import (
     N_COLUMNS,
     NO_CELL,
     TABLEAU,
+    Array,
     Board,
 )
 from boulanger_env.game.validity import complete_rows
 
-from .features import N_FEATURES, read_features
+from .features import N_FEATURES, read_features, write_features
 
 Cards = dict[str, NDArray[np.uint8]]
 Observation = NDArray[np.uint8] | Cards
 
-OBSERVATIONS = ("features", "cards")
+CARD_BYTES = HEIGHTS
+"""Bytes of a board that hold cards."""
 _CARDS_SHAPES = {"tableau": (N_COLUMNS, MAX_HEIGHT), "cells": (MAX_CELLS,), "foundations": (N_SUITS,)}
+
+FEATURES_KIND, CARDS_KIND = range(2)
+
+
+class Kind(NamedTuple):
+    """A kind of observation. To add one, add a row to ``KINDS`` and a branch to ``write_observation``."""
+
+    number: int
+    """Its number in kernels."""
+    size: int
+    """Its bytes, for one game."""
+    space: Callable[[], spaces.Space[Any]]
+    """A new space of one observation."""
+    view: Callable[[NDArray[np.uint8]], Observation]
+    """From bytes ``(..., size)`` to the observation of one game or of a batch; nothing is copied."""
+
+
+def _features_space() -> spaces.Space[Any]:
+    return spaces.Box(0, 1, (N_FEATURES,), np.uint8)
+
+
+def _cards_space() -> spaces.Space[Any]:
+    return spaces.Dict(
+        tableau=spaces.Box(0, N_CARDS, _CARDS_SHAPES["tableau"], np.uint8),
+        cells=spaces.Box(0, NO_CELL, _CARDS_SHAPES["cells"], np.uint8),
+        foundations=spaces.Box(0, N_RANKS, _CARDS_SHAPES["foundations"], np.uint8),
+    )
+
+
+def _whole_rows(rows: NDArray[np.uint8]) -> Observation:
+    return rows
+
+
+def _parts(rows: NDArray[np.uint8]) -> Observation:
+    return {
+        "tableau": rows[..., TABLEAU:CELLS].reshape(*rows.shape[:-1], N_COLUMNS, MAX_HEIGHT),
+        "cells": rows[..., CELLS:FOUNDATIONS],
+        "foundations": rows[..., FOUNDATIONS:HEIGHTS],
+    }
+
+
+KINDS: dict[str, Kind] = {
+    "features": Kind(FEATURES_KIND, N_FEATURES, _features_space, _whole_rows),
+    "cards": Kind(CARDS_KIND, CARD_BYTES, _cards_space, _parts),
+}
+"""The kinds of observation, by the value of the keyword ``observation``."""
+
+
+@inlined_kernel
+def write_observation(board: Board, out: Array, kind: int) -> None:
+    """Write what a kind shows of a board into its bytes, uint8 ``(size,)``."""
+    if kind == FEATURES_KIND:
+        write_features(board, out)
+    elif kind == CARDS_KIND:
+        for i in range(CARD_BYTES):
+            out[i] = board[i]
 
 
 def observation_space(kind: str) -> spaces.Space[Any]:
-    """The space of one observation: ``"features"`` or ``"cards"``.
+    """The space of one observation of a kind.
 
     Raises:
-        BoulangerError: another name.
+        BoulangerError: there is no such kind.
     """
-    if not isinstance(kind, str):
-        raise BoulangerError(f"observation={shown(kind)}: it must be one of {', '.join(OBSERVATIONS)}")
-    if kind == "features":
-        return spaces.Box(0, 1, (N_FEATURES,), np.uint8)
-    if kind == "cards":
-        return spaces.Dict(
-            tableau=spaces.Box(0, N_CARDS, _CARDS_SHAPES["tableau"], np.uint8),
-            cells=spaces.Box(0, NO_CELL, _CARDS_SHAPES["cells"], np.uint8),
-            foundations=spaces.Box(0, N_RANKS, _CARDS_SHAPES["foundations"], np.uint8),
-        )
-    raise BoulangerError(f"observation={shown(kind)} is unknown: choose one of {', '.join(OBSERVATIONS)}")
-
-
-def cards_of(boards: Board) -> Cards:
-    """The ``"cards"`` observation of board rows ``(..., BOARD_SIZE)``, copied."""
-    lead = boards.shape[:-1]
-    return {
-        "tableau": boards[..., TABLEAU:CELLS].reshape(*lead, N_COLUMNS, MAX_HEIGHT).copy(),
-        "cells": boards[..., CELLS:FOUNDATIONS].copy(),
-        "foundations": boards[..., FOUNDATIONS:HEIGHTS].copy(),
-    }
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BoulangerError(f"observation={shown(kind)} is unknown: choose one of {', '.join(KINDS)}")
+    return KINDS[kind].space()
 
 
 def board_from_observation(observation: Observation | Mapping[str, NDArray[Any]]) -> Board:

@@ -39,8 +39,7 @@ from ._batch.stepping import (
     write_mask,
 )
 from ._batch.visits import Visits, first_visits, make_room, room
-from .features import N_FEATURES, write_features
-from .observations import Observation, cards_of
+from .observations import KINDS, Observation, write_observation
 from .refusals import refuse
 from .resetting import read_game_option, read_seed
 from .rewards import Reward
@@ -253,6 +252,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         self._view = View(render_mode, self._settings.size)
         self.action_space = self._settings.action_space()
         self.observation_space = self._settings.observation_space()
+        self._kind = KINDS[observation]
         self._rules, self._decks = self._settings.rules(), self._settings.decks()
         self._rows = new_state()
         self._visits = first_visits(self._settings.no_repeats)
@@ -383,15 +383,11 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
                 self._visits = make_room(self._visits)
                 self._room = room(self._visits.head[None])
             self._room -= 1
-        observation: Observation = (
-            np.empty(N_FEATURES, np.uint8) if settings.observation == "features" else {}
-        )
-        features = observation if isinstance(observation, np.ndarray) else _NOTHING
+        kind = self._kind
+        row = np.empty(kind.size, np.uint8)
         reward, illegal, outcome = self._step(
-            self._rows, self._visits, number, self._rules, self._mask, features
+            self._rows, self._visits, number, self._rules, self._mask, row, kind.number
         )
-        if isinstance(observation, dict):
-            observation = cards_of(self._rows.board)
         if not self._steps:
             # What is owed for moves that played themselves at the reset.
             reward, self._return = reward + self._return, 0.0
@@ -405,7 +401,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         info = self._info(outcome, illegal=bool(illegal))
         if self.render_mode == "human":
             self.render()
-        return observation, float(reward), terminated, truncated, info
+        return kind.view(row), float(reward), terminated, truncated, info
 
     def get_state(self) -> GameState:
         """Everything that determines how the game continues, including the stream of the next deals.
@@ -530,11 +526,9 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             refuse(self.game, action, self._rules)
 
     def _observe(self) -> Observation:
-        if self._settings.observation == "cards":
-            return cards_of(self._rows.board)
-        observation = np.empty(N_FEATURES, np.uint8)
-        write_features(self._rows.board, observation)
-        return observation
+        row = np.empty(self._kind.size, np.uint8)
+        _observe(self._rows.board, row, self._kind.number)
+        return self._kind.view(row)
 
     def _info(self, outcome: int, *, illegal: bool) -> dict[str, Any]:
         info = {
@@ -559,18 +553,21 @@ def registered_env(n_cells: int = 4, **keywords: Any) -> BoulangerEnv:
 # gymnasium.make looks here for the render modes.
 registered_env.metadata = BoulangerEnv.metadata  # type: ignore[attr-defined]
 
-_NOTHING = np.empty(0, np.uint8)
-
 
 @kernel
 def _step(
-    state: State, visits: Visits, action: int, rules: Rules, mask: Array, features: Array
+    state: State, visits: Visits, action: int, rules: Rules, mask: Array, row: Array, kind: int
 ) -> tuple[float, bool, int]:
-    """``step_game`` and, if needed, the next ``"features"``, in one call."""
+    """``step_game`` and the next observation, in one call."""
     result = step_game(state, visits, action, rules, mask)
-    if features.shape[0] > 0:
-        write_features(state.board, features)
+    write_observation(state.board, row, kind)
     return result
+
+
+@kernel
+def _observe(board: Array, row: Array, kind: int) -> None:
+    """``write_observation``, compiled to be called from Python."""
+    write_observation(board, row, kind)
 
 
 @kernel

@@ -6,7 +6,7 @@ They return the first row that is not a position's, or -1.
 from __future__ import annotations
 
 from boulanger_env.envs.action_maps import as_place, legal_actions
-from boulanger_env.envs.features import write_features
+from boulanger_env.envs.observations import write_observation
 from boulanger_env.game.automatic import send_cards_home
 from boulanger_env.game.hashing import position_hash
 from boulanger_env.game.jit import i64, kernel
@@ -20,6 +20,12 @@ from boulanger_env.game.state import Array, Board
 def list_legal(board: Board, mask: Array, prune: bool, numbering: int) -> int:
     """``legal_actions``, compiled once for all loops."""
     return legal_actions(board, mask, prune, numbering)
+
+
+@kernel
+def observe(board: Board, out: Array, kind: int) -> None:
+    """``write_observation``, compiled once for all loops."""
+    write_observation(board, out, kind)
 
 
 @kernel
@@ -53,27 +59,24 @@ def write_keys(rows: Array, row: Board, out: Array) -> int:
 
 
 @kernel
-def write_observations(rows: Array, row: Board, out: Array) -> int:
-    """Write each position's ``"features"``, uint8 ``(n, N_FEATURES)``."""
+def write_observations(rows: Array, row: Board, out: Array, kind: int) -> int:
+    """Write each position's observation of a kind, uint8 ``(n, size)``."""
     for i in range(rows.shape[0]):
         if not take_row(rows, i, row):
             return i
-        write_features(row, out[i])
+        observe(row, out[i], kind)
     return NO_ONE
 
 
 @kernel
 def write_inputs(
-    rows: Array, row: Board, prune: bool, numbering: int, features: Array, cards: Array, masks: Array
+    rows: Array, row: Board, prune: bool, numbering: int, out: Array, kind: int, masks: Array
 ) -> int:
-    """Write each position's observation and mask; the array of the observation that is not wanted has no rows."""
+    """Write each position's observation of a kind, uint8 ``(n, size)``, and its mask."""
     for i in range(rows.shape[0]):
         if not take_row(rows, i, row):
             return i
-        if features.shape[0] > 0:
-            write_features(row, features[i])
-        else:
-            copy_row(row, cards[i])
+        observe(row, out[i], kind)
         list_legal(row, masks[i], prune, numbering)
     return NO_ONE
 

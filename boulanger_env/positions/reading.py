@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.envs.action_maps import ACTIONS, WIDTHS
-from boulanger_env.envs.features import N_FEATURES
-from boulanger_env.envs.observations import Observation, cards_of, observation_space
+from boulanger_env.envs.observations import KINDS, Observation, observation_space
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import O_RUNNING, O_STUCK, O_WON
-from boulanger_env.game.rows import as_rows, checked_rows, refuse_row
+from boulanger_env.game.rows import as_rows, refuse_row
 from boulanger_env.game.state import BOARD_SIZE
 
 from . import loops
@@ -86,12 +85,10 @@ def observe(positions: NDArray[np.uint8], kind: str = "features") -> Observation
         BoulangerError: there is no such kind.
     """
     observation_space(kind)
-    if kind == "cards":
-        return cards_of(checked_rows(positions))
     rows = as_rows(positions)
-    out = np.empty((len(rows), N_FEATURES), np.uint8)
-    _check(rows, loops.write_observations(rows, _row(), out))
-    return out
+    out = np.empty((len(rows), KINDS[kind].size), np.uint8)
+    _check(rows, loops.write_observations(rows, _row(), out, KINDS[kind].number))
+    return KINDS[kind].view(out)
 
 
 def inputs(
@@ -115,12 +112,10 @@ def inputs(
     observation_space(kind)
     number = numbering(actions)
     rows = as_rows(positions)
-    n, of_features = len(rows), kind == "features"
-    legal = np.empty((n, WIDTHS[number]), np.int8)
-    features = np.empty((n * of_features, N_FEATURES), np.uint8)
-    boards = np.empty((n * (not of_features), BOARD_SIZE), np.uint8)
-    _check(rows, loops.write_inputs(rows, _row(), bool(prune), number, features, boards, legal))
-    return features if of_features else cards_of(boards), legal
+    legal = np.empty((len(rows), WIDTHS[number]), np.int8)
+    out = np.empty((len(rows), KINDS[kind].size), np.uint8)
+    _check(rows, loops.write_inputs(rows, _row(), bool(prune), number, out, KINDS[kind].number, legal))
+    return KINDS[kind].view(out), legal
 
 
 def numbering(actions: Any) -> int:

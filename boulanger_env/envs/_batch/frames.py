@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.envs.features import N_FEATURES
-from boulanger_env.envs.observations import Observation
-from boulanger_env.game.state import CELLS, FOUNDATIONS, HEIGHTS, MAX_HEIGHT, N_COLUMNS, TABLEAU
+from boulanger_env.envs.observations import CARD_BYTES, CARDS_KIND, KINDS, Observation
 
-from .loops import CARD_BYTES, N_BOOLS, N_FLOATS, N_INTS, OUTCOME_TEXTS, Events, Seen
+from .loops import N_BOOLS, N_FLOATS, N_INTS, OUTCOME_TEXTS, Events, Seen
 from .stepping import CODE_DTYPE, letters
 
 
@@ -25,42 +23,30 @@ class Frames:
     """
 
     def __init__(self, n: int, n_actions: int, observation: str) -> None:
-        cards = observation == "cards"
+        kind = KINDS[observation]
         self.mask: NDArray[np.int8] = np.empty((n, n_actions), np.int8)
-        self._features = np.empty((0 if cards else n, N_FEATURES), np.uint8)
-        # One row per game, so that the kernel copies whole words; each part returned is a view.
-        self._rows = rows = np.empty((n if cards else 0, CARD_BYTES), np.uint8)
-        self._cards = _parts(rows)
-        self._is_cards = cards
-        self.seen = Seen(self.mask, self._features, rows.view(np.uint64))
+        # One row per game, so that a kernel can copy whole words; what is returned are views of it.
+        self._rows: NDArray[np.uint8] = np.empty((n, kind.size), np.uint8)
+        self._view = kind.view
+        self._observation = kind.view(self._rows)
+        in_words = kind.number == CARDS_KIND
+        words = (self._rows if in_words else np.empty((0, CARD_BYTES), np.uint8)).view(np.uint64)
+        self.seen = Seen(self.mask, self._rows, words, kind.number)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Every array that is returned, and the arrays that these are views of."""
-        return (self.mask, self._features, self._rows, *self._cards.values())
+        parts = self._observation.values() if isinstance(self._observation, dict) else ()
+        return (self.mask, self._rows, *parts)
 
     def observation(self) -> Observation:
         """The observation that was written."""
-        return self._cards.copy() if self._is_cards else self._features
+        return self._observation.copy() if isinstance(self._observation, dict) else self._observation
 
     def rows(self, places: NDArray[np.int64]) -> Iterator[Observation]:
         """The observations of some games, one by one, copied."""
-        if not self._is_cards:
-            yield from self._features.take(places, 0)
-            return
         # Not from the parts: np.take would copy the whole of a non-contiguous array.
-        copies = _parts(self._rows.take(places, 0)).values()
-        for tableau, cells, foundations in zip(*copies, strict=True):
-            yield {"tableau": tableau, "cells": cells, "foundations": foundations}
-
-
-def _parts(rows: NDArray[np.uint8]) -> dict[str, NDArray[np.uint8]]:
-    """The ``"cards"`` observation of rows ``(n, CARD_BYTES)``, as views."""
-    return {
-        "tableau": rows[:, TABLEAU:CELLS].reshape(-1, N_COLUMNS, MAX_HEIGHT),
-        "cells": rows[:, CELLS:FOUNDATIONS],
-        "foundations": rows[:, FOUNDATIONS:HEIGHTS],
-    }
+        yield from map(self._view, self._rows.take(places, 0))
 
 
 def new_events(n: int, ends: int) -> Events:

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boulanger_env.envs.features import write_features
+from boulanger_env.envs.observations import CARD_BYTES, CARDS_KIND, write_observation
 from boulanger_env.game.codes import write_random_code
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON
 from boulanger_env.game.state import (
     BOARD_SIZE,
-    HEIGHTS,
     HISTORY_SIZE,
     MOVES,
     N_COUNTERS,
@@ -43,8 +42,6 @@ N_EPISODE = 5
 # Gymnasium's three ways of starting the next episode.
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
 
-CARD_BYTES = HEIGHTS
-"""The bytes of a board that hold cards: tableau, cells and foundations, the ``"cards"`` observation."""
 CARD_WORDS = CARD_BYTES // 8
 _AT_ONCE = 4
 
@@ -100,14 +97,16 @@ class Games(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Masks and observations of a batch; the arrays of the unused observation have no rows."""
+    """Masks and observations of a batch."""
 
     mask: Array
     """int8 ``(n, actions)``"""
-    features: Array
-    """uint8 ``(n, N_FEATURES)``"""
-    cards: Array
-    """uint64 ``(n, CARD_WORDS)``: the bytes of the boards that hold cards."""
+    rows: Array
+    """uint8 ``(n, size)``: the bytes of the observations."""
+    words: Array
+    """uint64 ``(n, CARD_WORDS)``: the same as words, for the cards; no rows for other kinds."""
+    kind: int
+    """The kind of observation, see ``observations.py``."""
 
 
 class Events(NamedTuple):
@@ -161,10 +160,10 @@ class Crew(NamedTuple):
 @inlined_kernel
 def observe(games: Games, i: int, seen: Seen) -> None:
     """Write a board to row ``i`` of the observation in use."""
-    if seen.features.shape[0] > 0:
-        write_features(games.boards[i], seen.features[i])
+    if seen.kind != CARDS_KIND:
+        write_observation(games.boards[i], seen.rows[i], seen.kind)
     else:
-        words, cards = games.words, seen.cards
+        words, cards = games.words, seen.words
         # Read several before writing: the compiler cannot know that the arrays do not overlap.
         for w in range(0, CARD_WORDS, _AT_ONCE):
             a, b, c, d = words[i, w], words[i, w + 1], words[i, w + 2], words[i, w + 3]
