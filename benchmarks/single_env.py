@@ -90,7 +90,7 @@ def step_rows(steps: int, repeats: int) -> list[Row]:
     import gymnasium as gym
 
     import boulanger_env
-    from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
+    from boulanger_env.wrappers import MaskInObservation
 
     bare = boulanger_env.BoulangerEnv
     cases: dict[str, tuple[Callable[[], Any], str]] = {
@@ -98,9 +98,10 @@ def step_rows(steps: int, repeats: int) -> list[Row]:
         "step, cards and mask": (lambda: bare(observation="cards"), ""),
         "step, features, pruned mask, undo": (lambda: bare(prune=True, allow_undo=True), ""),
         "step through gym.make": (lambda: gym.make("Boulanger-C4-v0"), ""),
-        "step, CardActions": (lambda: CardActions(bare()), ""),
-        "step, TapActions": (lambda: TapActions(bare()), ""),
-        "step, AutoFoundation (its own moves included)": (lambda: AutoFoundation(bare()), ""),
+        'step, actions="cards"': (lambda: bare(actions="cards"), ""),
+        'step, actions="taps"': (lambda: bare(actions="taps"), ""),
+        "step, auto_foundation": (lambda: bare(auto_foundation=True), ""),
+        "step, no_repeats": (lambda: bare(no_repeats=True), ""),
         "step, MaskInObservation": (lambda: MaskInObservation(bare()), ""),
     }
     rows: list[Row] = []

@@ -42,14 +42,7 @@ SETTINGS: dict[str, Any] = {
 """The keywords of the environment that models carry and that a benchmark may set, with their defaults: all that decide
 what a policy sees and what its actions do."""
 
-_AS_KEYWORDS: dict[str, dict[str, Any]] = {
-    "CardActions": {"actions": "cards"},
-    "TapActions": {"actions": "taps"},
-    "AutoFoundation": {"auto_foundation": True},
-}
-"""Wrappers that do what a keyword does: a model that was trained under one is played with the keyword."""
-
-# Wrappers that change nothing that a model sees or does. A model of one that is in neither list is not played.
+# Wrappers that change nothing that a model sees or does. A model of another one is not played.
 _HARMLESS = {
     "ActionMasker",
     "HumanRendering",
@@ -109,7 +102,7 @@ class WayOfPlay:
 
     Attributes:
         settings: keywords of the environment, from those in ``SETTINGS``.
-        wrappers: names of the wrappers that it was trained under, outermost first, which no keyword stands for.
+        wrappers: names of the wrappers that it was trained under, outermost first, that may change what it sees.
         sample: whether it samples its actions.
     """
 
@@ -137,8 +130,8 @@ def save_model(
         sample: whether the model samples its actions or always takes the likeliest.
         settings: keywords of the environment, such as ``prune``: all in ``SETTINGS``, with their default if they are
             missing. None to take them from the model's environment.
-        wrappers: names of the wrappers that change what the model sees or does, such as ``["CardActions"]``, which
-            means the keyword ``actions="cards"``. None to take them from the model's environment.
+        wrappers: names of the wrappers that change what the model sees or does, such as ``["FrameStackObservation"]``.
+            None to take them from the model's environment.
 
     Raises:
         BoulangerError: it is not known what the model was trained in, or a setting or its value is invalid.
@@ -197,14 +190,7 @@ def read_way(way: Any) -> WayOfPlay | None:
             f"whether it samples, not by {repr(way)[:200]}"
         )
     Settings(**settings)
-    return _way(settings, wrappers, way["sample"])
-
-
-def _way(settings: Mapping[str, Any], wrappers: Sequence[str], sample: bool = False) -> WayOfPlay:
-    """A way of play in which keywords stand for wrappers where they can."""
-    keywords = {key: value for name in wrappers for key, value in _AS_KEYWORDS.get(name, {}).items()}
-    rest = tuple(name for name in wrappers if name not in _AS_KEYWORDS)
-    return WayOfPlay({**settings, **keywords}, rest, sample)
+    return WayOfPlay(settings, tuple(wrappers), way["sample"])
 
 
 def trained_in(model: Any) -> WayOfPlay | None:
@@ -236,7 +222,7 @@ def trained_in(model: Any) -> WayOfPlay | None:
     limits = [steps for steps in (*limits, found.pop("max_episode_steps")) if steps != NO_LIMIT]
     if limits:
         found["max_episode_steps"] = min(limits)
-    return _way(found, wrappers)
+    return WayOfPlay(found, tuple(wrappers))
 
 
 def _matters(wrapper: Any) -> bool:

@@ -12,7 +12,7 @@ from boulanger_env.game import Game
 from boulanger_env.game.bk1 import SYMBOLS
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.moves import UNDO
-from boulanger_env.game.walk import NOTHING, with_automatic
+from boulanger_env.game.walk import NOTHING, as_played
 
 _BASE = len(SYMBOLS)
 _NONE = 255
@@ -50,7 +50,8 @@ def decode(text: str) -> NDArray[np.int16]:
 
 
 def played(code: str, text: str, settings: Mapping[str, Any]) -> list[int]:
-    """All that was played in a game of a run: its actions and, with ``auto_foundation``, what played itself.
+    """All that was played in a game of a run: its actions, without those that its settings refused, and with what
+    played itself.
 
     Args:
         code: the game.
@@ -58,7 +59,8 @@ def played(code: str, text: str, settings: Mapping[str, Any]) -> list[int]:
         settings: the run's.
     """
     actions: list[int] = decode(text).tolist()
-    if not settings["auto_foundation"]:
+    rules = {key: bool(settings[key]) for key in ("auto_foundation", "no_repeats")}
+    if not any(rules.values()):
         return actions
-    everything = with_automatic(Game.from_code(code), actions)
+    everything = as_played(Game.from_code(code), actions, **rules)
     return [action for action, _ in everything if action != NOTHING]

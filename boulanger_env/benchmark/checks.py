@@ -48,9 +48,13 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     # Under auto_foundation each card home played itself.
     own = row.moves - (row.cards_home if rules.auto_foundation else 0)
     undone, half = divmod(row.steps - row.illegal - own, 2)
-    # A card that goes from a cell to a column went into that cell before, and a stuck game has no free cell.
-    least = row.cards_home + 2 * from_cell + (n_cells if row.outcome == STUCK else 0)
-    most_home = {WON: N_CARDS, STUCK: N_CARDS - N_COLUMNS - n_cells}.get(row.outcome, N_CARDS - 1)
+    # A card that goes from a cell to a column went into that cell before, and a stuck game has no free cell and no
+    # empty column. Under no_repeats it may have, but some card lies on one that is next to go home.
+    full = row.outcome == STUCK and not rules.no_repeats
+    least = row.cards_home + 2 * from_cell + (n_cells if full else 0)
+    most_home = {WON: N_CARDS, STUCK: N_CARDS - (N_COLUMNS + n_cells if full else 2)}.get(
+        row.outcome, N_CARDS - 1
+    )
     limit = rules.most_steps
     must = (
         (

@@ -34,13 +34,10 @@ from boulanger_env.game.kernels import (
     why_illegal,
 )
 from boulanger_env.game.moves import (
-    ACTION_TABLE,
     COLUMN_TO_CELL,
     FIRST_CELL,
     N_ACTIONS,
     N_SOURCES,
-    TO_CELL,
-    TO_FOUNDATION,
     UNDO,
     Move,
 )
@@ -146,22 +143,6 @@ def _of_card(board: Board, action: int) -> int:
     return to_foundation(source)
 
 
-@kernel
-def card_action(board: Board, place: int) -> int:
-    """The card action (0..203) of a legal action of the action table, the same for all empty columns."""
-    source = i64(ACTION_TABLE[place, 0])
-    destination = i64(ACTION_TABLE[place, 1])
-    if source < FIRST_CELL:
-        card = i64(board[TOPS + source]) + i64(ACTION_TABLE[place, 2]) - 1
-    else:
-        card = i64(board[CELLS + source - FIRST_CELL])
-    if destination == TO_FOUNDATION:
-        return i64(HOME[card])
-    if destination == TO_CELL:
-        return i64(IN_CELL[card])
-    return i64(TO_EMPTY[card] if board[TOPS + destination] == NO_CARD else ONTO[card])
-
-
 @inlined_kernel
 def legal_actions(board: Board, mask: Array, prune: int, actions: int) -> int:
     """Write the legal actions of a numbering into a mask (1 = legal), without undo, and count them.
@@ -243,38 +224,6 @@ def legal_taps(board: Board, mask: Array, prune: int) -> int:
         mask[source] = moves
         count += moves
     return count
-
-
-# -- what the wrappers use
-
-
-@kernel
-def card_mask(board: Board, mask: Array, out: Array) -> None:
-    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of card actions, ``(204,)`` or ``(205,)``.
-
-    Actions that the mask allows but the rules do not are left out: they have no card.
-    """
-    if mask[_THERE] and mask[_BACK]:
-        out[:] = 1
-        return
-    out[:] = 0
-    for action in range(N_ACTIONS):
-        if mask[action] and why_illegal(board, action) == LEGAL:
-            out[card_action(board, action)] = 1
-    if out.shape[0] > N_CARD_ACTIONS:
-        out[N_CARD_ACTIONS] = mask[N_ACTIONS]
-
-
-@kernel
-def tap_mask(board: Board, mask: Array, out: Array) -> None:
-    """Turn a mask of base actions, ``(780,)`` or ``(781,)``, into one of double taps, ``(12,)`` or ``(13,)``."""
-    if mask[_THERE] and mask[_BACK]:
-        out[:] = 1
-        return
-    for source in range(N_SOURCES):
-        out[source] = mask[tap_action(board, source)]
-    if out.shape[0] > N_SOURCES:
-        out[N_SOURCES] = mask[N_ACTIONS]
 
 
 @kernel

@@ -14,7 +14,8 @@ from .moves import UNDO, Move, action_id
 from .taps import foundation_action
 
 NOTHING = -1
-"""An action id that is never legal."""
+"""Stands for an action that an episode's settings refuse: an undo that reaches none of the player's own moves, or a move
+to a position that the episode has been in."""
 
 
 class Step(NamedTuple):
@@ -54,6 +55,11 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
     for action in actions:
         text, error = shown(action), ""
         try:
+            if action == NOTHING:
+                raise IllegalMoveError(
+                    "refused by the episode's settings: with auto_foundation undo takes back own moves only, and "
+                    "no_repeats forbids a position that the episode has been in"
+                )
             action = action_id(action, UNDO + 1)
             if action == UNDO:
                 text = "undo"
@@ -68,41 +74,50 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
         yield Step(action, text, error, game)
 
 
-def with_automatic(start: Game, actions: Iterable[int]) -> list[tuple[int, bool]]:
-    """The actions of an episode in which foundation moves play themselves, and these moves, in the order of play.
+def as_played(
+    start: Game, actions: Iterable[int], *, auto_foundation: bool, no_repeats: bool
+) -> list[tuple[int, bool]]:
+    """The actions of an episode, and the foundation moves that played themselves, in the order of play.
 
     Args:
         start: the game before anything was played; it is not changed.
         actions: the player's own action ids.
+        auto_foundation: whether foundation moves played themselves.
+        no_repeats: whether a move to a position that the episode had been in was illegal.
 
     Returns:
         Action ids for ``walk``, each with whether it is the player's own. Undo takes back the player's last move and
-        all after it, one ``UNDO`` each. An undo that reaches none is -1, which no game can play.
+        all after it, one ``UNDO`` each. What the settings refused is ``NOTHING``.
 
     >>> game = Game.from_code("MS-C4-1")
-    >>> [(step.text, own) for action, own in with_automatic(game, [733, 728]) for step in walk(game, [action])]
-    [('6a', True), ('1a', True)]
+    >>> as_played(game, [733, 733], auto_foundation=True, no_repeats=False)
+    [(733, True), (733, True), (741, False)]
     """
     game = start.copy()
     played: list[tuple[int, bool]] = []
+    been: set[bytes] = set()
 
     def finish() -> None:
-        while (action := int(foundation_action(game._board))) >= 0:
+        while auto_foundation and (action := int(foundation_action(game._board))) >= 0:
             game.push(Move.from_id(action))
             played.append((action, False))
+        been.add(game.position_key())
 
     finish()
     for action in actions:
-        if action == UNDO:
+        if action == UNDO and auto_foundation:
             span = int(undo_span(game._counters, game._history))
             for i in range(span):
                 game.undo()
                 played.append((UNDO, i == 0))
             if not span:
                 played.append((NOTHING, True))
-            continue
-        played.append((action, True))
-        with suppress(IllegalMoveError):
-            game.push(Move.from_id(action))
+        else:
+            after, refused = game.copy(), False
+            with suppress(IllegalMoveError):
+                after.undo() if action == UNDO else after.push(Move.from_id(action))
+                refused = no_repeats and after.position_key() in been
+            played.append((NOTHING if refused else action, True))
+            game = game if refused else after
         finish()
     return played

@@ -17,7 +17,7 @@ from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.outcomes import OUTCOMES
-from boulanger_env.game.walk import Step, walk, with_automatic
+from boulanger_env.game.walk import Step, as_played, walk
 from boulanger_env.render.html import episode, in_frame, render_html
 from boulanger_env.shown import printable
 from boulanger_env.solver import Diagnosis
@@ -177,8 +177,9 @@ need A
     @cached_property
     def _played(self) -> tuple[tuple[int, bool], ...]:
         """What was played, in order, each with whether it is one of the actions."""
-        if self.settings is not None and self.settings["auto_foundation"]:
-            return tuple(with_automatic(self.start, self.actions))
+        rules = {key: bool((self.settings or {}).get(key)) for key in ("auto_foundation", "no_repeats")}
+        if any(rules.values()):
+            return tuple(as_played(self.start, self.actions, **rules))
         return tuple((action, True) for action in self.actions)
 
     @property

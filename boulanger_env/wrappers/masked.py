@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from boulanger_env.envs import BoulangerEnv, internal
 from boulanger_env.envs.sampling import as_masks, check_binary
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.game.moves import UNDO, action_id
-from boulanger_env.game.state import State
+from boulanger_env.game.moves import action_id
 
 Mask = NDArray[np.int8]
 StepResult = tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]
@@ -38,28 +37,6 @@ class MaskWrapper(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorAr
         self._turn = internal.turn_of(base)
         self._inner_width = self._width = width_of(env)
         self._mask: Mask = np.zeros(self._width, np.int8)
-
-    @property
-    def _rows(self) -> State:
-        # Asked for each time: unpickling an environment copies its rows.
-        return internal.rows_of(self._base)
-
-    def _set_actions(self, count: int) -> None:
-        """Replace the base actions by ``count`` actions, plus undo if the environment has it."""
-        base = width_of(self._base)
-        if self._width != base:
-            raise BoulangerError(
-                f"{type(self).__name__} stands for the {base} base actions, but this environment has {self._width}: "
-                "put AutoFoundation inside CardActions or TapActions, and only one of these two"
-            )
-        self._width = count + (base > UNDO)
-        self._mask = np.zeros(self._width, np.int8)
-        self.action_space = spaces.Discrete(self._width)
-        if self._mask_in_observation:
-            assert isinstance(self.observation_space, spaces.Dict)
-            self.observation_space = spaces.Dict(
-                {**self.observation_space.spaces, MASK: mask_space(self._width)}
-            )
 
     @property
     def _mask_in_observation(self) -> bool:

@@ -24,10 +24,8 @@ from boulanger_env.replay.parts import ReplayError, as_annotation, as_text
 from boulanger_env.replay.recording import Games, check_games, file_name, is_wanted, next_number
 from boulanger_env.replay.replay import Replay
 
-from .actions import AutoFoundation, CardActions, TapActions
-
 # What lies between this wrapper and the environment must leave actions and rewards as they are.
-_CHANGE = (AutoFoundation, CardActions, TapActions, gym.ActionWrapper, gym.RewardWrapper)
+_CHANGE = (gym.ActionWrapper, gym.RewardWrapper)
 
 
 class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
@@ -37,8 +35,8 @@ class RecordReplay(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorA
     after those already in the folder; if you record several environments, give each its own folder.
 
     It records the environment's rewards, and moves by place whatever its ``actions``. So put it inside wrappers that
-    change actions or rewards: ``CardActions(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by a
-    ``TimeLimit`` is recorded as ``max_episode_steps``.
+    change actions or rewards: ``NormalizeReward(RecordReplay(gym.make("Boulanger-C4-v0"), "games"))``. A truncation by
+    a ``TimeLimit`` is recorded as ``max_episode_steps``.
 
     Args:
         env: a Boulanger environment.

@@ -30,7 +30,7 @@ from boulanger_env.deals import DealSet
 from boulanger_env.envs import internal
 from boulanger_env.envs.settings import Settings
 from boulanger_env.replay import Replay
-from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
+from boulanger_env.wrappers import MaskInObservation
 
 DEALS = DealSet("few", [f"MS-C4-{i}" for i in range(1, 7)])
 
@@ -372,40 +372,6 @@ class TestModels:
             assert probable == places
         assert any(row.cards_home for row in results.games)
 
-    @pytest.mark.parametrize(
-        ("wrap", "keywords"),
-        [
-            (CardActions, {"actions": "cards"}),
-            (TapActions, {"actions": "taps"}),
-            (AutoFoundation, {"auto_foundation": True}),
-            (
-                lambda env: CardActions(AutoFoundation(env)),
-                {"actions": "cards", "auto_foundation": True},
-            ),
-        ],
-    )
-    def test_a_wrapper_that_a_keyword_stands_for(
-        self, wrap: Any, keywords: dict[str, Any], tmp_path: Path
-    ) -> None:
-        env = wrap(BoulangerEnv(observation="cards", max_episode_steps=300))
-        model = self.model(env)
-        names = ["CardActions", "AutoFoundation"] if len(keywords) == 2 else [type(env).__name__]
-        save_model(model, tmp_path / "given.zip", sample=False, wrappers=names, settings={"prune": False})
-        save_model(model, tmp_path / "m.zip", sample=False)
-        for policy in (as_policy(model), as_policy(tmp_path / "m.zip"), as_policy(tmp_path / "given.zip")):
-            assert {key: policy.settings[key] for key in keywords} == keywords
-            assert "wrappers" not in policy.details
-        results = evaluate(model, DEALS[:3])
-        for row in results.games:
-            observation, info = env.reset(options={"code": row.code})
-            over = False
-            while not over:
-                action, _ = model.predict(observation, action_masks=info["action_mask"], deterministic=True)
-                observation, _, terminated, truncated, info = env.step(action)
-                over = terminated or truncated
-            if not truncated:
-                assert (row.score, row.moves) == (info["score"], info["moves"])
-
     def test_what_plays_by_place_is_not_asked_for_cards(self) -> None:
         for policy in ("greedy", make("random")):
             with pytest.raises(BoulangerError, match="actions='cards' is not possible with"):
@@ -458,7 +424,7 @@ class TestModels:
             {"sample": 1},
             {"wrappers": [3]},
             {"wrappers": 3},
-            {"wrappers": "CardActions"},
+            {"wrappers": "MaskInObservation"},
         ):
             with pytest.raises(BoulangerError):
                 save_model(model, tmp_path / "m.zip", **{"sample": False, **wrong})  # type: ignore[arg-type]

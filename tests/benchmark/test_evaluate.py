@@ -458,9 +458,7 @@ class TestModels:
         assert Results.load(tmp_path / "r.jsonl") == results
 
     def test_a_model_of_card_actions(self) -> None:
-        from boulanger_env.wrappers import CardActions
-
-        env = CardActions(BoulangerEnv(observation="cards"))
+        env = BoulangerEnv(observation="cards", actions="cards")
         model = self.model(env, "MultiInputPolicy")
         results = evaluate(model, DEALS[:5], max_episode_steps=30)
         for row in results.games:

@@ -23,7 +23,7 @@ from boulanger_env import (
     Move,
 )
 from boulanger_env.deals import format_code, parse_code
-from boulanger_env.wrappers import CardActions
+from boulanger_env.wrappers import MaskInObservation
 
 BAD_CODES = {
     "": "empty",
@@ -386,7 +386,7 @@ def test_there_is_nothing_to_see_before_the_first_reset() -> None:
     for look in (
         single.action_masks,
         lambda: single.game,
-        CardActions(BoulangerEnv()).action_masks,
+        MaskInObservation(BoulangerEnv()).action_masks,
         batch.action_masks,
         lambda: batch.game(0),
     ):

@@ -16,7 +16,7 @@ from support.batch_and_singles import DISABLED, MODES, NEXT_STEP, SAME_STEP
 
 from boulanger_env import BoulangerEnv, BoulangerVectorEnv, Game
 from boulanger_env.sb3 import BoulangerVecEnv
-from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
+from boulanger_env.wrappers import MaskInObservation
 
 N = 3
 BOARD = str(Game.from_code("MS-C4-5"))
@@ -45,10 +45,6 @@ def choose(rng: np.random.Generator, mask: Any) -> int:
 WRAPS: dict[str, Wrap] = {
     "nothing": lambda env: env,
     "TimeLimit": lambda env: TimeLimit(env, 9),
-    "CardActions": CardActions,
-    "TapActions": TapActions,
-    "AutoFoundation": AutoFoundation,
-    "AutoFoundation, TimeLimit": lambda env: AutoFoundation(TimeLimit(env, 5)),
     "MaskInObservation": MaskInObservation,
 }
 

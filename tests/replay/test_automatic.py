@@ -13,7 +13,7 @@ from boulanger_env.agents import make
 from boulanger_env.benchmark import Results, evaluate, losses
 from boulanger_env.deals import load
 from boulanger_env.game.moves import UNDO
-from boulanger_env.game.walk import NOTHING, walk, with_automatic
+from boulanger_env.game.walk import NOTHING, as_played, walk
 from boulanger_env.replay import Replay
 from boulanger_env.wrappers import RecordReplay
 
@@ -74,12 +74,14 @@ def test_undo_takes_back_what_played_itself(code: str, tmp_path: Path) -> None:
     assert not any(step.error for step in steps)
     assert steps[-1].game == replay.end == env.unwrapped.game  # type: ignore[attr-defined]
     assert len(replay.played) > len(replay.actions)
-    assert sum(own for _, own in with_automatic(replay.start, replay.actions)) == len(replay.actions)
+    assert sum(
+        own for _, own in as_played(replay.start, replay.actions, auto_foundation=True, no_repeats=False)
+    ) == len(replay.actions)
 
 
 def test_an_undo_that_reaches_nothing_changes_nothing() -> None:
     game = Game.from_code("MS-C4-1")
-    played = with_automatic(game, [UNDO, 733, UNDO, UNDO])
+    played = as_played(game, [UNDO, 733, UNDO, UNDO], auto_foundation=True, no_repeats=False)
     assert [action for action, own in played if own] == [NOTHING, 733, UNDO, NOTHING]
     steps = [(bool(step.error), step.game.moves) for step in walk(game, [action for action, _ in played])]
     assert (steps[0], steps[-1]) == ((True, 0), (True, 0))

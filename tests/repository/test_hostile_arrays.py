@@ -29,7 +29,7 @@ from boulanger_env.envs import N_FEATURES, board_from_observation
 from boulanger_env.game.state import CELLS, HEIGHTS, HISTORY_SIZE, SCORE, UNDO_HEAD, UNDO_LENGTH
 from boulanger_env.game.validity import is_position
 from boulanger_env.solver import verdicts
-from boulanger_env.wrappers import CardActions
+from boulanger_env.wrappers import MaskInObservation
 
 FEW = 300
 
@@ -316,7 +316,7 @@ def test_what_another_thread_is_using_is_refused() -> None:
     )
     observation, info = env.reset(seed=1)
     batch.reset(seed=1)
-    cards_env = CardActions(BoulangerEnv())
+    cards_env = MaskInObservation(BoulangerEnv(actions="cards"))
     cards_env.reset(seed=1)
     doors: list[tuple[Any, Callable[[], Any]]] = [
         (env, lambda: env.step(728)),

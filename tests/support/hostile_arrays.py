@@ -29,7 +29,7 @@ from boulanger_env import (
 from boulanger_env.deals import ReverseCurriculum, Starts
 from boulanger_env.envs import board_from_observation, feature
 from boulanger_env.solver import solve, verdicts, winning_moves
-from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation, TapActions
+from boulanger_env.wrappers import MaskInObservation
 
 Random = np.random.Generator
 DTYPES = "?bBhHiIlLfdgFDOUSM"
@@ -202,8 +202,8 @@ class Doors:
         self.agents = [agents.make(name) for name in ("random", "greedy")]
         self.agents += [agents.make("heuristic", nodes=5), agents.make("solver", nodes=300, quality="any")]
         self.wrapped = [
-            wrapper(Odd(BoulangerEnv(), random))
-            for wrapper in (CardActions, TapActions, AutoFoundation, MaskInObservation)
+            MaskInObservation(Odd(BoulangerEnv(actions=actions), random))
+            for actions in ("places", "cards", "taps")
         ]
         game = Game.from_code("MS-C4-1")
         self.curriculum = ReverseCurriculum(Starts([game, game], [0, 1]))
@@ -231,10 +231,9 @@ class Doors:
         for batch in self.batches.values():
             batch.step(np.zeros(batch.num_envs, np.int64))
             batch.reset(options={"reset_mask": np.ones(batch.num_envs, bool)})
-        for wrapper in (CardActions, TapActions, AutoFoundation, MaskInObservation):
-            env = wrapper(BoulangerEnv())
-            env.reset()
-            env.step(0)
+        for wrapped in self.wrapped:
+            wrapped.unwrapped.reset()
+            wrapped.unwrapped.step(0)
 
     def _played(self, most: int = 60) -> Game:
         game = Game.from_code(f"MS-C{[4, 2, 1][self.random.integers(3)]}-{self.random.integers(1, 32000)}")

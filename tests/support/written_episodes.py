@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 import boulanger_env  # noqa: F401 - registers the environments
-from boulanger_env.wrappers import AutoFoundation, CardActions, MaskInObservation
+from boulanger_env.wrappers import MaskInObservation
 
 
 def environments() -> dict[str, Any]:
@@ -25,8 +25,11 @@ def environments() -> dict[str, Any]:
         "cards": gym.make("Boulanger-C2-v0", observation="cards", allow_undo=True, prune=True),
         "listed": gym.make("Boulanger-C1-v0", deals="c1-test-100", illegal_action="terminate"),
         "wrapped": MaskInObservation(
-            CardActions(AutoFoundation(gym.make("Boulanger-C4-v0", allow_undo=True, observation="cards")))
+            gym.make(
+                "Boulanger-C4-v0", actions="cards", auto_foundation=True, allow_undo=True, observation="cards"
+            )
         ),
+        "no repeats": gym.make("Boulanger-C4-v0", actions="taps", no_repeats=True, observation="cards"),
     }
 
 
