@@ -21,7 +21,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 from support.env_and_oracle import exact, legal_actions, masks_agree
 
-from boulanger_env import BoulangerEnv, BoulangerError, IllegalMoveError
+from boulanger_env import BoulangerError, IllegalMoveError
 from boulanger_env.wrappers import MaskInObservation
 
 ALL = [MaskInObservation]
