@@ -14,8 +14,8 @@ from .moves import UNDO, Move, action_id
 from .taps import foundation_action
 
 NOTHING = -1
-"""Stands for an action that an episode's settings refuse: an undo that reaches none of the player's own moves, a move to
-a position that the episode has been in."""
+"""Stands for an action that an episode's settings refuse: an undo that reaches no move of the player's own, a move to a
+position that the episode has been in."""
 
 
 class Step(NamedTuple):
