@@ -1,7 +1,8 @@
 """Play the leaderboard and write its tables: python scripts/make_leaderboard.py
 
 The games go to leaderboard/SET/AGENT.jsonl, with their moves: every game is replayed by the rules before a
-table shows it. A run that was stopped resumes where it was, and what is complete is not played again.
+table shows it. The solver then finds out where each agent threw wins away on the first set, which goes to
+leaderboard/SET/losses/AGENT.jsonl. A run that was stopped resumes where it was, and what is complete is not done again.
 ``--tables`` plays nothing and writes the tables of leaderboard/README.md and README.md from these files.
 """
 
@@ -12,7 +13,10 @@ import re
 from pathlib import Path
 
 from boulanger_env.agents import AgentSpec
-from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.agents.naming import file_stem
+from boulanger_env.benchmark import Losses, Results, evaluate, losses
+from boulanger_env.benchmark.comparison import run_names
+from boulanger_env.benchmark.lost_wins import losses_table, with_bounds
 from boulanger_env.deals import load
 from boulanger_env.files import files_in, write_text
 from boulanger_env.report.tables import markdown_rows, markdown_table, results_table
@@ -32,6 +36,9 @@ AGENTS = {
 }
 """What plays, as ``AgentSpec`` reads it, and how the README's table describes it. To add an agent, add an entry."""
 
+DIAGNOSED = ("c4-test",)
+"""The sets on which the agents' decisions are checked: about a minute of one core for each agent."""
+
 _BETWEEN = r"(<!-- leaderboard: {} -->\n).*?(<!-- end -->)"
 
 
@@ -45,6 +52,8 @@ def play() -> None:
             print(
                 f"{name} {run.policy}: {run.summary.wins} of {run.summary.games} won in {run.seconds:.0f} s"
             )
+            if name in DIAGNOSED:
+                print(f"  {diagnosed(name, run).lost} lost by a move")
 
 
 def checked(file: Path) -> Results:
@@ -55,6 +64,13 @@ def checked(file: Path) -> Results:
             f"{file}: a run here has {file.parent.name} as its deals and keeps its moves (bench --moves)"
         )
     return run
+
+
+def diagnosed(name: str, run: Results) -> Losses:
+    """Where a run on a set threw wins away; what is not in its file yet is found out."""
+    folder = FOLDER / name / "losses"
+    folder.mkdir(exist_ok=True)
+    return losses(run, file=folder / f"{file_stem(run.policy)}.jsonl")
 
 
 def results(name: str) -> list[Results]:
@@ -71,12 +87,14 @@ def described() -> dict[str, str]:
 
 
 def front_table() -> str:
-    """The README's table: the share of the first set's deals that each agent won."""
+    """The README's table: the share of the first set's deals that each agent won, and how often it threw a win away."""
     about = described()
-    rows = [["agent", f"won, `{SETS[0]}`"]]
+    rows = [["agent", f"won, `{SETS[0]}`", "threw a win away, per choice"]]
     for run in results(SETS[0]):
         value, low, high = (100 * (number or 0) for number in run.summary.win_rate)
-        rows.append([about.get(run.policy, f"`{run.policy}`"), f"{value:.1f} % [{low:.1f}, {high:.1f}]"])
+        won = f"{value:.1f} % [{low:.1f}, {high:.1f}]"
+        lost = with_bounds(diagnosed(SETS[0], run).rate)
+        rows.append([about.get(run.policy, f"`{run.policy}`"), won, lost])
     return markdown_rows(rows)
 
 
@@ -86,7 +104,12 @@ def full_tables() -> str:
     for name in SETS:
         deals = load(name)
         parts.append(f"## {name}\n\n{len(deals)} deals, fingerprint `{deals.fingerprint}`.\n")
-        parts.append(markdown_table(results_table(results(name))))
+        runs = results(name)
+        parts.append(markdown_table(results_table(runs)))
+        if name in DIAGNOSED:
+            found = [diagnosed(name, run) for run in runs]
+            parts.append("Where they threw wins away:\n")
+            parts.append(markdown_table(losses_table(run_names(runs), found)))
     return "\n".join(parts)
 
 

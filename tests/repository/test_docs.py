@@ -198,6 +198,7 @@ def test_every_picture_is_shown_and_made_by_the_script() -> None:
         *pictures.PICTURES,
         *pictures.FILMS,
         *script("make_screenshots").SCREENSHOTS,
+        *script("make_plots").PLOTS,
     }
     assert made == {path.name for path in pictures.FOLDER.iterdir()}
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
@@ -213,3 +214,11 @@ def test_pictures_of_the_player_show_the_page_as_it_is_now() -> None:
         assert source == sha256(page.encode()).hexdigest(), (
             f"{name} is old: run python scripts/make_screenshots.py"
         )
+
+
+def test_plots_show_the_numbers_as_they_are_now() -> None:
+    pytest.importorskip("scipy")
+    made = script("make_plots")
+    for name, plot in made.PLOTS.items():
+        text = (made.FOLDER / name).read_text(encoding="utf-8")
+        assert made.digest(plot) in text, f"{name} is old: run python scripts/make_plots.py"

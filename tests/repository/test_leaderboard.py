@@ -9,7 +9,10 @@ from types import ModuleType
 import pytest
 from support.paths import ROOT
 
+from boulanger_env.agents.naming import file_stem
 from boulanger_env.benchmark import Results, evaluate
+from boulanger_env.benchmark.loss_file import LossFile, header_of
+from boulanger_env.benchmark.lost_wins import diagnose_games
 from boulanger_env.deals import load
 
 pytest.importorskip("scipy")
@@ -66,3 +69,18 @@ def test_the_tables_are_those_of_the_files(script: ModuleType) -> None:
         assert path.read_text(encoding="utf-8") == text, (
             f"{path.name} is not up to date: run python scripts/make_leaderboard.py --tables"
         )
+
+
+def test_what_was_lost_is_what_the_solver_finds_now(script: ModuleType) -> None:
+    """The kept verdicts are of these runs, complete, and those of some games are found again."""
+    for name in script.DIAGNOSED:
+        for file in FILES:
+            if file.parent.name != name:
+                continue
+            run = Results.load(file)
+            games = [(row.code, row.actions) for row in run.games]
+            kept_in = file.parent / "losses" / f"{file_stem(run.policy)}.jsonl"
+            with LossFile(kept_in, header_of(run, games, None)) as kept:
+                assert sorted(kept.found) == list(range(len(games)))
+                some = range(0, len(games), 250)
+                assert diagnose_games([games[i] for i in some]) == [kept.found[i] for i in some]

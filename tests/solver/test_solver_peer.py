@@ -11,7 +11,7 @@ import pytest
 from oracle import code_of
 
 from boulanger_env import Game
-from boulanger_env.solver import LIMIT, SOLVED, UNSOLVABLE, Status, solve
+from boulanger_env.solver import LIMIT, SOLVED, UNSOLVABLE, Status, solve, winning_moves
 
 FC_SOLVE = shutil.which("fc-solve")
 MOST = 150_000  # positions that it may search
@@ -72,3 +72,24 @@ def test_positions_within_games(n_cells: int, games: int) -> None:
     assert verdicts.count(UNSOLVABLE) > 20
     assert verdicts.count(LIMIT) < 8
     assert n_cells < 4 or verdicts.count(SOLVED) > 20
+
+
+@pytest.mark.parametrize("n_cells", [4, 2, 1])
+def test_moves_that_keep_the_win(n_cells: int) -> None:
+    """Every legal move of positions that can still be won: some keep the win there, and others lose it."""
+    random = Random(20 + n_cells)
+    kept = lost = 0
+    while min(kept, lost) < 12:
+        game = Game.from_code(code_of("MS", n_cells, random.randrange(1, 8001)))
+        for move in solve(game).moves[: random.randrange(25)]:
+            game.push(move)
+        verdicts = winning_moves(game)
+        if len(set(verdicts.values())) < 2:
+            continue
+        for move, wins in verdicts.items():
+            after = game.copy()
+            after.push(move)
+            verdict = peer_verdict(after)
+            assert verdict in (LIMIT, SOLVED if wins else UNSOLVABLE), f"{move} in\n{game}"
+            kept += wins is True
+            lost += wins is False
