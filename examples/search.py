@@ -53,14 +53,21 @@ def heuristic_policy() -> Policy:
     return Policy(judge)
 
 
-def network_policy(network: Callable[[Any, Any], tuple[Any, Any]], actions: str = "places") -> Policy:
+def network_policy(
+    network: Callable[[Any, Any], tuple[Any, Any]], observation: str = "features", actions: str = "places"
+) -> Policy:
     """Any torch network ``(observations, masks) -> (log-probabilities, values)``, such as that of ``ppo.py``."""
     import torch
 
     @torch.no_grad()
     def judge(rows: Array) -> tuple[Array, Array]:
-        observations, masks = positions.inputs(rows, actions=actions, prune=True)
-        log_probabilities, values = network(torch.from_numpy(observations), torch.from_numpy(masks).bool())
+        seen, masks = positions.inputs(rows, observation, actions=actions, prune=True)
+        tensors: Any = (
+            {name: torch.from_numpy(part) for name, part in seen.items()}
+            if isinstance(seen, dict)
+            else torch.from_numpy(seen)
+        )
+        log_probabilities, values = network(tensors, torch.from_numpy(masks).bool())
         return log_probabilities.exp().numpy(), values.flatten().numpy()
 
     return Policy(judge, actions)
@@ -73,10 +80,13 @@ def trained_policy(file: Path) -> Policy:
     policy = MaskablePPO.load(file, device="cpu").policy
 
     def network(observations: Any, masks: Any) -> tuple[Any, Any]:
-        chances = policy.get_distribution(observations, action_masks=masks.numpy()).distribution
-        return chances.logits, policy.predict_values(observations)
+        chances = policy.get_distribution(observations, masks.numpy())
+        # sb3-contrib wraps a distribution of torch; that of CardPolicy has the probabilities itself.
+        chances = chances if hasattr(chances, "probs") else chances.distribution
+        return chances.probs.log(), policy.predict_values(observations)
 
-    return network_policy(network, "cards" if policy.action_space.n == 204 else "places")
+    observation = "features" if policy.observation_space.shape else "cards"
+    return network_policy(network, observation, "cards" if policy.action_space.n == 204 else "places")
 
 
 class Tree:

@@ -99,11 +99,15 @@ def test_searches_with_networks(ppo: dict[str, Any], search: dict[str, Any], tmp
 
     roots = positions.from_deals(["MS-C4-1", "MS-C4-5"])
     file = tmp_path / "model.zip"
-    MaskablePPO("MlpPolicy", BoulangerVecEnv(2), n_steps=2, batch_size=4, seed=0).save(file)
     torch.manual_seed(0)
-    for policy in (search["network_policy"](ppo["Agent"]()), search["trained_policy"](file)):
+    policies = [search["network_policy"](ppo["Agent"]())]
+    envs = BoulangerVecEnv(2), BoulangerVecEnv(2, observation="cards", actions="cards")
+    for kind, env in zip(("MlpPolicy", "MultiInputPolicy"), envs, strict=True):
+        MaskablePPO(kind, env, n_steps=2, batch_size=4, seed=0).save(file)
+        policies.append(search["trained_policy"](file))
+    for policy, actions in zip(policies, ("places", "places", "cards"), strict=True):
         chances, values = policy.judge(roots)
-        legal = positions.masks(roots, prune=True) == 1
+        legal = positions.masks(roots, actions=actions, prune=True) == 1
         assert chances.sum(1) == pytest.approx(1, abs=1e-4)
         assert (chances[legal] > 0).all()
         assert (chances[~legal] < 1e-6).all()
