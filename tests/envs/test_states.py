@@ -362,3 +362,30 @@ def test_before_the_first_reset() -> None:
         envs.set_state(other.get_state([1]), [1])
     envs.set_state(other.get_state())
     assert envs.game(1) == other.game(1)
+
+
+def test_memories_of_different_lengths_are_joined_with_zeros() -> None:
+    keywords: dict[str, Any] = {"no_repeats": True, "max_episode_steps": -1, "observation": "cards"}
+    envs = BoulangerVectorEnv(64, **keywords)
+    _, infos = envs.reset(seed=0)
+    short = envs.get_state([5])
+    player = Player(0, 64, 780, illegal=0.0)
+    while envs.get_state()["visited"].shape[1] == short["visited"].shape[1]:
+        # Without moves home nothing is forgotten.
+        mask = infos["action_mask"].copy()
+        mask[:, 736:744] = mask[:, 776:780] = 0
+        *_, infos = envs.step(player.choose(np.where(mask.any(1)[:, None], mask, infos["action_mask"]), {}))
+    longest = np.count_nonzero(envs.get_state()["visited"], axis=1).argmax()
+    long = envs.get_state([longest])
+    padding = long["visited"].shape[1] - short["visited"].shape[1]
+    assert padding > 0
+    padded = {**short, "visited": np.pad(short["visited"], [(0, 0), (0, padding)])}
+    both = BoulangerVectorEnv(2, **keywords)
+    _, infos = both.set_state({key: np.concatenate([padded[key], long[key]]) for key in short})
+    for i, state in enumerate((short, long)):
+        one = BoulangerVectorEnv(1, **keywords)
+        _, alone = one.set_state(state)
+        assert np.array_equal(infos["action_mask"][i], alone["action_mask"][0])
+        assert both.game(i) == one.game(0)
+        again = both.get_state([i])
+        assert np.count_nonzero(again["visited"]) == np.count_nonzero(state["visited"])
