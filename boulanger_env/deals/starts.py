@@ -86,11 +86,12 @@ class Starts:
         deals: DealSet | str | None,
         deal_share: float,
     ) -> None:
-        # What kernels read must be writable, as what they are compiled for is: shared memory is not.
-        self._boards = boards if boards.flags.writeable else boards.copy()
+        order = np.argsort(left, kind="stable")
+        self._boards = boards[order]  # group by group
+        self._places = np.empty(len(left), np.int64)
+        self._places[order] = np.arange(len(left))
         self._left = left
         self._weights, self._deals, self._deal_share = weights, deals, deal_share
-        order = np.argsort(left, kind="stable")
         present, first = np.unique(left[order], return_index=True)
         self._tables = StartTables(
             boards=self._boards,
@@ -113,8 +114,8 @@ class Starts:
 
     @property
     def positions(self) -> NDArray[np.uint8]:
-        """The cards of each position, uint8 ``(m, 160)``, read-only."""
-        cards = self._boards[:, :HEIGHTS]
+        """The cards of each position, uint8 ``(m, 160)``, copied and read-only."""
+        cards: NDArray[np.uint8] = self._boards[self._places, :HEIGHTS]
         cards.flags.writeable = False
         return cards
 
@@ -140,7 +141,7 @@ class Starts:
             BoulangerError: there is no such position.
         """
         rows = new_state()
-        rows.board[:] = self._boards[whole_number("i", i, 0, len(self) - 1)]
+        rows.board[:] = self._boards[self._places[whole_number("i", i, 0, len(self) - 1)]]
         return game_of(State(*rows))
 
     # -- how they are drawn -----------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ class Starts:
             BoulangerError: a position would be over at once.
         """
         if auto_foundation and not self._plays_home:
-            refuse_over(self._boards, True)
+            refuse_over(self._boards[self._places], True)
             self._plays_home = True
 
     @property
@@ -283,7 +284,7 @@ class Starts:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade, (self._boards, self._left, self._weights, self._deals, self._deal_share)
+        return _remade, (self._boards[self._places], self._left, self._weights, self._deals, self._deal_share)
 
 
 def _remade(*parts: Any) -> Starts:

@@ -27,11 +27,11 @@ class StartTables(NamedTuple):
     """
 
     boards: Array
-    """uint8 ``(m, BOARD_SIZE)``"""
+    """uint8 ``(m, BOARD_SIZE)``, group by group: a draw waits for the memory once."""
     order: Array
-    """int64 ``(m,)``, the positions, group by group."""
+    """int64 ``(m,)``, the index of each."""
     first: Array
-    """int64 ``(groups + 1,)``: where each group begins in ``order``, and the last one ends."""
+    """int64 ``(groups + 1,)``: where each group begins in ``boards``, and the last one ends."""
     groups: Array
     """int64 ``(groups,)``, their numbers."""
     cumulative: Array
@@ -45,7 +45,7 @@ def no_tables() -> StartTables:
 
 
 @inlined_kernel
-def draw_start(stream: Any, tables: StartTables) -> tuple[Any, int, int]:
+def draw_start(stream: Any, tables: StartTables) -> tuple[Any, int, int, int]:
     """Draw a position to start from.
 
     Args:
@@ -53,7 +53,8 @@ def draw_start(stream: Any, tables: StartTables) -> tuple[Any, int, int]:
         tables: the positions; there must be some.
 
     Returns:
-        The stream's next state, the position's index and its group; ``NO_START`` twice for a whole deal.
+        The stream's next state, the position's row of ``boards``, its index and its group; ``NO_START`` three times
+        for a whole deal.
     """
     stream, output = splitmix64_next(stream)
     u = np.float64(output >> _ELEVEN) * _UNIT
@@ -65,10 +66,11 @@ def draw_start(stream: Any, tables: StartTables) -> tuple[Any, int, int]:
         else:
             low = middle + 1
     if low == 0:
-        return stream, NO_START, NO_START
+        return stream, NO_START, NO_START, NO_START
     begin = tables.first[low - 1]
     stream, place = uniform_below(stream, tables.first[low] - begin)
-    return stream, i64(tables.order[begin + place]), i64(tables.groups[low - 1])
+    row = i64(begin + place)
+    return stream, row, i64(tables.order[row]), i64(tables.groups[low - 1])
 
 
 @kernel

@@ -214,9 +214,9 @@ def new_game(
     """
     state.counters[:] = 0
     if decks.starts.boards.shape[0] > 0:
-        stream, start, group = draw_start(stream, decks.starts)
-        if start >= 0:
-            copy_row(decks.starts.boards[start], state.board)
+        stream, row, start, group = draw_start(stream, decks.starts)
+        if row >= 0:
+            copy_row(decks.starts.boards[row], state.board)
             return stream, -1, start, group
     count = decks.cards.shape[0]
     if count == 0:

@@ -187,17 +187,19 @@ def with_visits(
     chosen: NDArray[np.int64] | slice,
     listed: Mapping[str, NDArray[Any]],
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The memory of games, of which some have been where ``listed_visits`` says."""
+    """The memory of games, of which some have been where ``listed_visits`` says; in place if there is room."""
     visits, visited = listed[VISITS], np.ascontiguousarray(listed[VISITED])
-    rooms = heads[:, V_ROOM].copy()
-    rooms[chosen] = [room_for(count) for count in visits[:, 0].tolist()]
-    kept = heads.copy()
-    kept[chosen, V_COUNT] = 0
-    grown, space = _of_rooms(rooms)
-    _move(kept, table, grown, space)
-    _unlist(grown, space, np.arange(len(heads))[chosen], visits[:, 0].copy(), visited)
-    grown[chosen, V_KEY], grown[chosen, V_MOVED] = visits[:, 1], visits[:, 2]
-    return grown, space
+    counts = visits[:, 0].copy()
+    if (counts > heads[chosen, V_ROOM]).any():
+        rooms = heads[:, V_ROOM].copy()
+        rooms[chosen] = [room_for(count) for count in counts.tolist()]
+        kept, kept_table = heads.copy(), table
+        kept[chosen, V_COUNT] = 0
+        heads, table = _of_rooms(rooms)
+        _move(kept, kept_table, heads, table)
+    _unlist(heads, table, np.arange(len(heads))[chosen], counts, visited)
+    heads[chosen, V_KEY], heads[chosen, V_MOVED] = visits[:, 1], visits[:, 2]
+    return heads, table
 
 
 @kernel
@@ -211,5 +213,7 @@ def _list(heads: Array, table: Array, listed: Array) -> None:
 @kernel
 def _unlist(heads: Array, table: Array, chosen: Array, counts: Array, listed: Array) -> None:
     for i in range(chosen.shape[0]):
+        visits = Visits(heads[chosen[i]], table)
+        forget(visits)
         for k in range(i64(counts[i])):
-            arrive(Visits(heads[chosen[i]], table), listed[i, k])
+            arrive(visits, listed[i, k])
