@@ -33,8 +33,9 @@ from boulanger_env.game.validity import complete_rows
 
 from .features import N_FEATURES, read_features, write_features
 
+Bits = NDArray[np.uint8]
 Cards = dict[str, NDArray[np.uint8]]
-Observation = NDArray[np.uint8] | Cards
+Observation = Bits | Cards
 
 CARD_BYTES = HEIGHTS
 """Bytes of a board that hold cards."""
@@ -52,7 +53,7 @@ class Kind(NamedTuple):
     """Its bytes, for one game."""
     space: Callable[[], spaces.Space[Any]]
     """A new space of one observation."""
-    view: Callable[[NDArray[np.uint8]], Observation]
+    view: Callable[[NDArray[np.uint8]], Any]
     """From bytes ``(..., size)`` to the observation of one game or of a batch; nothing is copied."""
 
 

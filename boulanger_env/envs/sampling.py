@@ -6,7 +6,7 @@ are: no byte of the sum reaches 256, and the number of legal actions is the sum 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,6 +152,20 @@ def sample_rows(
             return row
         actions[row] = i64(i - start)
     return DONE
+
+
+@overload
+def sample_legal(masks: np.ndarray[tuple[int], Any], rng_state: NDArray[np.uint64]) -> int: ...
+
+
+@overload
+def sample_legal(
+    masks: np.ndarray[tuple[int, int], Any], rng_state: NDArray[np.uint64]
+) -> NDArray[np.int64]: ...
+
+
+@overload
+def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any: ...
 
 
 def sample_legal(masks: NDArray[Any], rng_state: NDArray[np.uint64]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import gymnasium as gym
 import numpy as np
@@ -39,15 +39,29 @@ from ._batch.stepping import (
     write_mask,
 )
 from ._batch.visits import Visits, first_visits, make_room, room
-from .observations import KINDS, Observation, write_observation
+from .observations import KINDS, Bits, Cards, Observation, write_observation
+from .options import (
+    ActionKind,
+    DealOrder,
+    IllegalAction,
+    Keywords,
+    Mask,
+    ObservationKind,
+    ObservationT,
+    RenderMode,
+    RewardName,
+)
 from .refusals import refuse
 from .resetting import read_game_option, read_seed
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
 from .states import GameState, checked_state, read_state, write_state
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-class BoulangerEnv(gym.Env[Observation, np.int64]):
+
+class BoulangerEnv(gym.Env[ObservationT, np.int64]):
     """Jeu du Boulanger (Baker's Game) as a reinforcement-learning environment.
 
     ## Description
@@ -211,23 +225,50 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012 - as in gymnasium.Env
 
+    @overload
+    def __init__(
+        self: BoulangerEnv[Bits],
+        n_cells: int = 4,
+        *,
+        observation: Literal["features"] = "features",
+        **keywords: Unpack[Keywords],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: BoulangerEnv[Cards],
+        n_cells: int = 4,
+        *,
+        observation: Literal["cards"],
+        **keywords: Unpack[Keywords],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: BoulangerEnv[Observation],
+        n_cells: int = 4,
+        *,
+        observation: ObservationKind,
+        **keywords: Unpack[Keywords],
+    ) -> None: ...
+
     def __init__(
         self,
         n_cells: int = 4,
         *,
         deals: Deals = None,
-        deal_order: str = "random",
-        observation: str = "features",
-        actions: str = "places",
+        deal_order: DealOrder = "random",
+        observation: ObservationKind = "features",
+        actions: ActionKind = "places",
         auto_foundation: bool = False,
         no_repeats: bool = False,
-        reward: str | Reward | Mapping[str, float] = "score",
-        illegal_action: str = "penalize",
+        reward: RewardName | Reward | Mapping[str, float] = "score",
+        illegal_action: IllegalAction = "penalize",
         allow_undo: bool = False,
         prune: bool = False,
         max_episode_steps: int | None = DEFAULT_LIMIT,
         array_infos: bool = False,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         render_size: Sequence[int] = DEFAULT_SIZE,
     ) -> None:
         self._settings = Settings(
@@ -293,7 +334,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._check_reset()
             return self._live_game().copy()
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> Mask:
         """The legal actions, bool ``(n_actions,)``, in the form that MaskablePPO expects.
 
         Raises:
@@ -304,7 +345,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[ObservationT, dict[str, Any]]:
         """Start an episode.
 
         Args:
@@ -321,7 +362,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             game = read_game_option(options, self._settings)
             return self._start(game, read_seed(seed))
 
-    def _start(self, game: Game | None, seed: int | None) -> tuple[Observation, dict[str, Any]]:
+    def _start(self, game: Game | None, seed: int | None) -> tuple[ObservationT, dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None or self._stream is None:
             self._stream = self.np_random.integers(2**64, dtype=np.uint64)
@@ -351,7 +392,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self.render()
         return self._observe(), self._info(O_RUNNING, illegal=False)
 
-    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[ObservationT, float, bool, bool, dict[str, Any]]:
         """Play one action: an integer of ``action_space``, legal or not.
 
         Raises:
@@ -367,7 +408,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         finally:
             turn.lock.release()
 
-    def _play(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def _play(self, action: Any) -> tuple[ObservationT, float, bool, bool, dict[str, Any]]:
         if self._state != "playing":
             raise ResetNeeded(
                 "the episode has ended: call reset() before the next step()"
@@ -419,7 +460,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
             self._check_reset()
             return read_state(self._as_games(), slice(None))
 
-    def set_state(self, state: Mapping[str, NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> tuple[ObservationT, dict[str, Any]]:
         """Continue from a state, exactly as the environment that it was taken from would.
 
         Args:
@@ -525,7 +566,7 @@ class BoulangerEnv(gym.Env[Observation, np.int64]):
         if not _is_legal(self._rows, self._visits, action, self._rules):
             refuse(self.game, action, self._rules)
 
-    def _observe(self) -> Observation:
+    def _observe(self) -> Any:
         row = np.empty(self._kind.size, np.uint8)
         _observe(self._rows.board, row, self._kind.number)
         return self._kind.view(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy as copying
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import gymnasium as gym
 import numpy as np
@@ -63,12 +63,27 @@ from ._batch.sharing import S_ENDED, games_a_part
 from ._batch.stepping import CODE_DTYPE, RAISE
 from ._batch.visits import SMALLEST, room, with_room
 from ._batch.workers import Workers
-from .observations import Observation
+from .observations import Bits, Cards, Observation
+from .options import (
+    ActionKind,
+    Autoreset,
+    BatchKeywords,
+    BatchMask,
+    DealOrder,
+    IllegalAction,
+    ObservationKind,
+    ObservationT,
+    RenderMode,
+    RewardName,
+)
 from .refusals import refuse
 from .resetting import read_reset_options, read_seeds
 from .rewards import Reward
 from .settings import DEFAULT_LIMIT, NO_LIMIT, Deals, Settings
 from .states import GameState, checked_state, read_indices, read_state, write_state
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -79,7 +94,7 @@ _INT64 = np.dtype(np.int64)
 MOST_ENVS, MOST_THREADS = 1 << 24, 1024
 
 
-class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+class BoulangerVectorEnv(VectorEnv[ObservationT, NDArray[np.int64], NDArray[Any]]):
     """A batch of games of Jeu du Boulanger; each plays exactly like a ``BoulangerEnv`` with the same keywords.
 
     Rules, spaces, rewards and keywords are documented in :class:`BoulangerEnv`. The
@@ -118,26 +133,56 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
     array([1, 1, 1])
     """
 
+    @overload
+    def __init__(
+        self: BoulangerVectorEnv[Bits],
+        num_envs: int = 1,
+        n_cells: int = 4,
+        *,
+        observation: Literal["features"] = "features",
+        **keywords: Unpack[BatchKeywords],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: BoulangerVectorEnv[Cards],
+        num_envs: int = 1,
+        n_cells: int = 4,
+        *,
+        observation: Literal["cards"],
+        **keywords: Unpack[BatchKeywords],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: BoulangerVectorEnv[Observation],
+        num_envs: int = 1,
+        n_cells: int = 4,
+        *,
+        observation: ObservationKind,
+        **keywords: Unpack[BatchKeywords],
+    ) -> None: ...
+
     def __init__(
         self,
         num_envs: int = 1,
         n_cells: int = 4,
         *,
         deals: Deals = None,
-        deal_order: str = "random",
-        observation: str = "features",
-        actions: str = "places",
+        deal_order: DealOrder = "random",
+        observation: ObservationKind = "features",
+        actions: ActionKind = "places",
         auto_foundation: bool = False,
         no_repeats: bool = False,
-        reward: str | Reward | Mapping[str, float] = "score",
-        illegal_action: str = "penalize",
+        reward: RewardName | Reward | Mapping[str, float] = "score",
+        illegal_action: IllegalAction = "penalize",
         allow_undo: bool = False,
         prune: bool = False,
         max_episode_steps: int | None = DEFAULT_LIMIT,
         array_infos: bool = False,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         render_size: Sequence[int] = DEFAULT_SIZE,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        autoreset_mode: AutoresetMode | Autoreset = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
         copy: bool = True,
     ) -> None:
@@ -241,7 +286,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[ObservationT, dict[str, Any]]:
         """Start an episode in every sub-environment, or in some.
 
         Args:
@@ -263,7 +308,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def _start(
         self, seed: Any, seeds: list[int | None], chosen: NDArray[np.bool_], games: dict[int, Game] | None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[ObservationT, dict[str, Any]]:
         if not self._is_reset:
             if not chosen.all():
                 raise ResetNeeded("the first reset() must reset every sub-environment: leave out reset_mask")
@@ -291,7 +336,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
 
     def step(
         self, actions: NDArray[np.int64] | Sequence[int]
-    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[ObservationT, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Play one action in every game: integers of ``single_action_space``, legal or not.
 
         Raises:
@@ -301,7 +346,8 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         """
         with self._turn:
             outputs, n_ended = self._play(actions)
-            return (outputs.frames.observation(), *outputs.results, outputs.infos.take(n_ended))
+            observations: Any = outputs.frames.observation()
+            return (observations, *outputs.results, outputs.infos.take(n_ended))
 
     def _play(self, actions: Any) -> tuple[Outputs, int]:
         """Make a step; return its outputs and the number of games that ended."""
@@ -324,7 +370,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
             self.render()
         return outputs, n_ended
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> BatchMask:
         """The legal actions of every game, a new bool array ``(n, n_actions)``.
 
         Raises:
@@ -368,7 +414,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         self,
         state: Mapping[str, NDArray[Any]],
         indices: Sequence[int] | NDArray[np.integer[Any]] | None = None,
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[ObservationT, dict[str, Any]]:
         """Continue games from a state, exactly as an environment with the same keywords would.
 
         Args:
@@ -546,7 +592,7 @@ class BoulangerVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]
         games.episodes[i, [E_STEPS, E_OUTCOME, E_START, E_GROUP]] = 0, O_RUNNING, NO_START, NO_START
         begin_given(i, games, self._rules)
 
-    def _state_of_all(self) -> tuple[Observation, Infos]:
+    def _state_of_all(self) -> tuple[Any, Infos]:
         """Observation and infos of all games after a reset, including those that were not reset."""
         outputs = self._outputs.take()
         frames, events = outputs.frames, outputs.events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import Wrapper
@@ -39,6 +39,11 @@ from boulanger_env.game.game import Game
 
 from .masks import Masks
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from boulanger_env.envs.options import VecKeywords
+
 
 class BoulangerVecEnv(VecEnv):
     """Stable-Baselines3's ``VecEnv`` on :class:`~boulanger_env.BoulangerVectorEnv`.
@@ -66,11 +71,14 @@ class BoulangerVecEnv(VecEnv):
     (2, 780)
     """
 
-    def __init__(self, num_envs: int = 1, n_cells: int = 4, **keywords: Any) -> None:
+    def __init__(self, num_envs: int = 1, n_cells: int = 4, **keywords: Unpack[VecKeywords]) -> None:
         fixed = [name for name in ("autoreset_mode", "copy") if name in keywords]
         if fixed:
             raise BoulangerError(f"{fixed[0]} cannot be chosen here: Stable-Baselines3 prescribes it")
-        self.batch = BoulangerVectorEnv(num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **keywords)
+        options: dict[str, Any] = {**keywords}
+        self.batch: BoulangerVectorEnv[Observation] = BoulangerVectorEnv(
+            num_envs, n_cells, autoreset_mode=AutoresetMode.SAME_STEP, **options
+        )
         self._array_infos = internal.settings_of(self.batch).array_infos
         self._with_starts = hasattr(self.batch, "starts")
         self._origins: list[dict[str, Any]] = []

@@ -10,6 +10,7 @@ from stable_baselines3.common.utils import LinearSchedule
 
 from boulanger_env.deals import DealSet, load
 from boulanger_env.envs import Reward
+from boulanger_env.envs.options import ObservationKind
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.text import check_n_cells
 from boulanger_env.sb3 import BoulangerVecEnv
@@ -63,7 +64,7 @@ class TrainSettings:
         self.test_set()  # a wrong name should fail before the training, not after it
 
     @property
-    def observation(self) -> str:
+    def observation(self) -> ObservationKind:
         """The observation that the network reads."""
         return "cards" if self.network == "cards" else "features"
 
