@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     """Its bytes, for one game."""
     space: Callable[[], spaces.Space[Any]]
     """A new space of one observation."""
-    view: Callable[[NDArray[np.uint8]], Any]
+    view: Callable[[NDArray[np.uint8]], Observation]
     """From bytes ``(..., size)`` to the observation of one game or of a batch; nothing is copied."""
 
 

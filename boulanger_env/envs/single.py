@@ -442,7 +442,8 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
         info = self._info(outcome, illegal=bool(illegal))
         if self.render_mode == "human":
             self.render()
-        return kind.view(row), float(reward), terminated, truncated, info
+        observation: Any = kind.view(row)
+        return observation, float(reward), terminated, truncated, info
 
     def get_state(self) -> GameState:
         """Everything that determines how the game continues, including the stream of the next deals.

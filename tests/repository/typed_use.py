@@ -42,8 +42,8 @@ def a_batch() -> None:
     assert_type(rewards, NDArray[np.float64])
     assert_type(terminations | truncations, NDArray[np.bool_])
     assert_type(infos, dict[str, Any])
-    chosen: NDArray[np.int64] = sample_legal(infos["action_mask"], states)
-    envs.step(chosen)
+    masks: np.ndarray[tuple[int, int], np.dtype[np.int8]] = infos["action_mask"]
+    envs.step(sample_legal(masks, states))
     assert_type(BoulangerVectorEnv(autoreset_mode="Disabled").reset()[0], Bits)
 
 
