@@ -219,6 +219,17 @@ class OpenSpiel(Contestant):
         return 1, int(self.ended)
 
 
+# Other ways to play. Random games under no_repeats are short, so more is dealt: with a low limit as much as without.
+NEW_GAMES: dict[str, dict[str, Any]] = {
+    "actions=cards": {"actions": "cards"},
+    "actions=taps": {"actions": "taps"},
+    "auto_foundation": {"auto_foundation": True},
+    "no_repeats": {"no_repeats": True},
+    "10 steps": {"max_episode_steps": 10},
+    "no_repeats, 10 steps": {"no_repeats": True, "max_episode_steps": 10},
+}
+
+
 class Entry(NamedTuple):
     """One row of the table: what it is, and how to make it."""
 
@@ -283,6 +294,8 @@ def entries(quick: bool, peers: bool) -> Iterator[Entry]:
         ):
             make = _native(1024, 1, observation, **keywords)
             yield Entry(f"BoulangerVectorEnv, {name}", 1024, 1, observation, make)
+    for name, keywords in NEW_GAMES.items():
+        yield Entry(f"BoulangerVectorEnv, {name}", 1024, 1, "cards", _native(1024, 1, "cards", **keywords))
     make = _native(256, 1, "cards", own_sampler=False)
     yield Entry("BoulangerVectorEnv, action_space.sample", 256, 1, "cards", make)
     for observation in ("cards", "features"):

@@ -162,6 +162,15 @@ def markdown(lines: list[list[str]]) -> str:
 BATCH = ("BoulangerVectorEnv", 1024, 1, "cards")
 # What is compared with what, and the ratio of steps per second to aim for.
 RATIOS: tuple[tuple[tuple[Any, ...], tuple[Any, ...], float | None], ...] = (
+    (("BoulangerVectorEnv, actions=cards", 1024, 1, "cards"), BATCH, 1),
+    (("BoulangerVectorEnv, actions=taps", 1024, 1, "cards"), BATCH, None),
+    (("BoulangerVectorEnv, auto_foundation", 1024, 1, "cards"), BATCH, 1 / 1.5),
+    (("BoulangerVectorEnv, no_repeats", 1024, 1, "cards"), BATCH, None),
+    (
+        ("BoulangerVectorEnv, no_repeats, 10 steps", 1024, 1, "cards"),
+        ("BoulangerVectorEnv, 10 steps", 1024, 1, "cards"),
+        1 / 1.5,
+    ),
     (BATCH, ("Gymnasium CartPole, native batch", 1024, 1, ""), 0.8),
     (BATCH, ("EnvPool FrozenLake-v1", 1024, 1, ""), 8),
     (BATCH, ("OpenSpiel solitaire", 1, 1, ""), 250),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracle import ID, UNDO, Oracle
+from oracle import NAMINGS, UNDO, Oracle
 from support.batch_and_singles import NEXT_STEP, SAME_STEP
 
 from boulanger_env import BoulangerVectorEnv, sample_legal
@@ -21,6 +21,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"n_cells": 4, "observation": "cards"},
     {"n_cells": 2, "observation": "cards", "allow_undo": True, "autoreset_mode": SAME_STEP, "num_threads": 2},
     {"n_cells": 1, "observation": "features", "prune": True, "copy": False},
+    {"n_cells": 4, "observation": "cards", "actions": "cards", "auto_foundation": True, "no_repeats": True},
+    {
+        "n_cells": 4,
+        "observation": "cards",
+        "actions": "taps",
+        "no_repeats": True,
+        "autoreset_mode": SAME_STEP,
+    },
 )
 
 
@@ -100,8 +108,11 @@ def look(batch: BoulangerVectorEnv, observation: Any, infos: dict[str, Any], fin
             home[i].tolist(),
         )
         legal = oracle.pruned() if batch._settings.prune else oracle.legal()
-        mask = np.flatnonzero(infos["action_mask"][i]).tolist()
-        assert [action for action in mask if action != UNDO] == [ID[move] for move in legal]
+        naming, n_actions = NAMINGS[batch._settings.actions]
+        mask = np.flatnonzero(infos["action_mask"][i][:n_actions]).tolist()
+        named = naming(oracle, legal)
+        assert set(mask) <= set(named) if batch._settings.no_repeats else mask == sorted(named)
+        assert not batch._settings.auto_foundation or all(move[1] != 9 for move in legal)
         if batch._settings.allow_undo:
             assert infos["action_mask"][i][UNDO] == (batch.game(i).last_move is not None)
 
