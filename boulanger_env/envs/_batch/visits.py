@@ -2,9 +2,9 @@
 
 A card that went home stays there (there is no undo here), so earlier positions cannot come back and are forgotten.
 
-Each game has a row ``head`` and a region of one table that all games share: a filter of 16 bits a position, which says
-at once that nearly all moves lead somewhere new, and the list of the positions' hashes, which decides. Kernels
-allocate nothing: :func:`with_room` sees to it that the next steps find room.
+Each game has a row ``head``, with a filter of 64 bits, which says at once that most moves lead somewhere new, and a
+region of one table that all games share: the list of the positions' hashes, which decides. So a step touches two lines
+of memory. Kernels allocate nothing: :func:`with_room` sees to it that the next steps find room.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from boulanger_env.game.state import (
 )
 
 # Columns of a head, all uint64: where the game's region starts, how many positions it has room for (a power of two),
-# how many there are, the hash of the current one, and the set of the cards that have moved since the first.
-V_START, V_ROOM, V_COUNT, V_KEY, V_MOVED = range(5)
+# how many there are, the hash of the current one, the set of the cards that have moved since the first, and the filter:
+# the set of the hashes' last six bits.
+V_START, V_ROOM, V_COUNT, V_KEY, V_MOVED, V_FILTER = range(6)
 N_HEAD = 8  # a cache line
 
 SMALLEST = 32
 """The positions that a game has room for at first."""
 
 # Beside a uint64 every operand must be one: with a signed number it turns to float.
-_START, _ROOM, _COUNT, _KEY, _MOVED = (np.uint64(n) for n in range(5))
-_0, _1, _2, _6, _63 = (np.uint64(n) for n in (0, 1, 2, 6, 63))
+_START, _ROOM, _COUNT, _KEY, _MOVED, _FILTER = (np.uint64(n) for n in range(6))
+_0, _1, _2, _63 = (np.uint64(n) for n in (0, 1, 2, 63))
 
 
 class Visits(NamedTuple):
@@ -48,19 +49,12 @@ class Visits(NamedTuple):
 
 
 @inlined_kernel
-def _filtered(visits: Visits, key: Any) -> Any:
-    """1 if the game may have been in a position, 0 if it has not; uint64."""
-    words = visits.head[_ROOM] >> _2
-    return (visits.table[visits.head[_START] + ((key >> _6) & (words - _1))] >> (key & _63)) & _1
-
-
-@inlined_kernel
 def has_been(visits: Visits, key: Any) -> bool:
     """Whether the game has been in a position, by its hash."""
-    if _filtered(visits, key) == _0:
-        return False
     head = visits.head
-    return _is_listed(visits.table, head[_START] + (head[_ROOM] >> _2), head[_COUNT], key)
+    if (head[_FILTER] >> (key & _63)) & _1 == _0:
+        return False
+    return _is_listed(visits.table, head[_START], head[_COUNT], key)
 
 
 @kernel
@@ -75,23 +69,18 @@ def _is_listed(table: Array, first: Any, count: Any, key: Any) -> bool:
 def arrive(visits: Visits, key: Any) -> None:
     """Remember a position as the current one, for which there is room."""
     head, table = visits
-    words = head[_ROOM] >> _2
-    table[head[_START] + ((key >> _6) & (words - _1))] |= _1 << (key & _63)
-    table[head[_START] + words + head[_COUNT]] = key
+    table[head[_START] + head[_COUNT]] = key
     head[_COUNT] += _1
     head[_KEY] = key
+    head[_FILTER] |= _1 << (key & _63)
 
 
 @inlined_kernel
 def forget(visits: Visits) -> None:
     """Forget all positions."""
-    head, table = visits
-    words = head[_ROOM] >> _2
-    for i in range(i64(head[_COUNT])):
-        key = table[head[_START] + words + np.uint64(i)]
-        table[head[_START] + ((key >> _6) & (words - _1))] = _0
-    head[_COUNT] = _0
-    head[_MOVED] = _0
+    visits.head[_COUNT] = _0
+    visits.head[_MOVED] = _0
+    visits.head[_FILTER] = _0
 
 
 @inlined_kernel
@@ -117,10 +106,9 @@ def no_visits(n: int, positions: int = 0) -> tuple[NDArray[np.uint64], NDArray[n
 
 def _of_rooms(rooms: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     heads = np.zeros((len(rooms), N_HEAD), np.uint64)
-    regions = rooms + (rooms >> _2)
-    heads[1:, V_START] = np.cumsum(regions)[:-1]
+    heads[1:, V_START] = np.cumsum(rooms)[:-1]
     heads[:, V_ROOM] = rooms
-    return heads, np.zeros(int(regions.sum()), np.uint64)
+    return heads, np.zeros(int(rooms.sum()), np.uint64)
 
 
 def room_for(positions: int) -> int:
@@ -161,7 +149,7 @@ def make_room(visits: Visits) -> Visits:
 def _move(heads: Array, table: Array, grown: Array, space: Array) -> None:
     for i in range(heads.shape[0]):
         head, new = heads[i], Visits(grown[i], space)
-        first = head[_START] + (head[_ROOM] >> _2)
+        first = head[_START]
         for k in range(i64(head[_COUNT])):
             arrive(new, table[first + np.uint64(k)])
         grown[i, V_KEY], grown[i, V_MOVED] = head[_KEY], head[_MOVED]
@@ -205,7 +193,7 @@ def with_visits(
 @kernel
 def _list(heads: Array, table: Array, listed: Array) -> None:
     for i in range(heads.shape[0]):
-        first = heads[i, _START] + (heads[i, _ROOM] >> _2)
+        first = heads[i, _START]
         for k in range(i64(heads[i, _COUNT])):
             listed[i, k] = table[first + np.uint64(k)]
 
