@@ -206,7 +206,7 @@ def test_a_move_that_fails_names_the_file_asked_for(tmp_path: Path, monkeypatch:
     def busy(source: Path, target: str) -> None:
         raise OSError(errno.EBUSY, "Device or resource busy", str(source), None, target)
 
-    monkeypatch.setattr(files.os, "replace", busy)
+    monkeypatch.setattr(files.writing.os, "replace", busy)
     with pytest.raises(OSError, match=r"resource busy: '.*/a'$"):
         write_text(tmp_path / "a", "text")
 
@@ -217,8 +217,8 @@ def test_a_file_system_without_permissions(tmp_path: Path, monkeypatch: pytest.M
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     write_text(tmp_path / "file", "old")
-    monkeypatch.setattr(files.os, "chmod", refused)
-    monkeypatch.setattr(files.os, "chown", refused)
+    monkeypatch.setattr(files.writing.os, "chmod", refused)
+    monkeypatch.setattr(files.writing.os, "chown", refused)
     write_text(tmp_path / "file", "new")
     assert (tmp_path / "file").read_text() == "new"
 
@@ -228,7 +228,7 @@ def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path, monkeypatch: p
     path.write_text("old")
     path.chmod(0o444)
     # What the system says to users other than root.
-    monkeypatch.setattr(files.os, "access", lambda path, mode: bool(os.stat(path).st_mode & 0o222))
+    monkeypatch.setattr(files.writing.os, "access", lambda path, mode: bool(os.stat(path).st_mode & 0o222))
     with pytest.raises(PermissionError) as caught:
         write_text(path, "new")
     assert caught.value.filename == str(path)
