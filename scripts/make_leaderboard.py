@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "leaderboard"
 
 SETS = ("c4-test", "c2-test", "c1-test")
-AGENTS = {
+CONTESTANTS = {
     "random": "`random`, any legal move",
     "greedy": "`greedy`, a fixed order of moves",
     "heuristic:nodes=1": "`heuristic:nodes=1`, a search over 1 position per move",
@@ -46,7 +46,7 @@ def play() -> None:
     """Play what is missing."""
     for name in SETS:
         (FOLDER / name).mkdir(parents=True, exist_ok=True)
-        for agent in AGENTS:
+        for agent in CONTESTANTS:
             file = FOLDER / name / f"{agent.replace(':', '-').replace('=', '-')}.jsonl"
             run = evaluate(agent, name, file=file, moves=True)
             print(
@@ -83,7 +83,7 @@ def results(name: str) -> list[Results]:
 
 def described() -> dict[str, str]:
     """The descriptions of the policies in the README's table."""
-    return {AgentSpec.parse(text).make().name: about for text, about in AGENTS.items()}
+    return {AgentSpec.parse(text).make().name: about for text, about in CONTESTANTS.items()}
 
 
 def front_table() -> str:

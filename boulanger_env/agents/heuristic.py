@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boulanger_env.game.annotation import Annotation
 from boulanger_env.game.checks import whole_number
 from boulanger_env.game.hashing import position_hash
-from boulanger_env.game.jit import allocating_kernel, i64, kernel
+from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.state import BOARD_SIZE, Array
@@ -18,13 +18,53 @@ from boulanger_env.game.taps import foundation_action
 
 from .base import NO_ACTION, BatchAgent, board_rows
 from .greedy import allowed_moves, choose, first_allowed
-from .lookahead import OPEN, new_tree, play, search
+from .lookahead import OPEN, Tree, new_tree, play, search
 from .memory import Visited
 from .position_value import evaluate_position
 
 NODES = 300
 MOST_NODES = 1_000_000
 LONGEST_PLAN = 128
+
+
+class Plans(NamedTuple):
+    """The moves that each slot's game is to play next, one row per slot."""
+
+    moves: NDArray[np.int16]
+    """int16 ``(slots, LONGEST_PLAN)``"""
+    keys: NDArray[np.uint64]
+    """uint64 ``(slots, LONGEST_PLAN + 1)``: the positions before each move, and the last one."""
+    state: NDArray[np.int64]
+    """int64 ``(slots, 2)``: the index of the next move, and how many there are."""
+
+    @classmethod
+    def make(cls, slots: int) -> Plans:
+        """No moves yet."""
+        return cls(
+            np.zeros((slots, LONGEST_PLAN), np.int16),
+            np.zeros((slots, LONGEST_PLAN + 1), np.uint64),
+            np.zeros((slots, 2), np.int64),
+        )
+
+
+class Memory(NamedTuple):
+    """What the games have been through, and what they are to play next."""
+
+    keys: Array
+    """``Visited.keys``"""
+    lengths: Array
+    """``Visited.lengths``"""
+    plans: Plans
+
+
+class Scratch(NamedTuple):
+    """What a decision works on."""
+
+    tree: Tree
+    legal: Array
+    """int8 ``(N_ACTIONS,)``"""
+    after: Array
+    """uint8 ``(BOARD_SIZE,)``"""
 
 
 class HeuristicAgent(BatchAgent):
@@ -54,10 +94,8 @@ class HeuristicAgent(BatchAgent):
         if nodes != NODES:
             self.name = f"heuristic-{nodes}"
         self._visited = Visited()
-        self._plans = np.zeros((0, LONGEST_PLAN), np.int16)
-        self._plan_keys = np.zeros((0, LONGEST_PLAN + 1), np.uint64)
-        self._plan_state = np.zeros((0, 2), np.int64)  # index of the plan's next move, and the plan's length
-        self._tree = new_tree(self.nodes, 0)
+        self._plans = Plans.make(0)
+        self._scratch = _new_scratch(self.nodes, 0)
 
     def annotate(self, observation: Any, masks: NDArray[Any], info: Any) -> list[Annotation]:
         """The hand-written value of each position, for replays."""
@@ -65,11 +103,11 @@ class HeuristicAgent(BatchAgent):
         return [Annotation(value=float(evaluate_position(board))) for board in boards]
 
     def _grow(self, n: int) -> None:
-        more = max(0, n - len(self._plans))
-        self._visited.grow(len(self._plans) + more)
-        self._plans = np.pad(self._plans, ((0, more), (0, 0)))
-        self._plan_keys = np.pad(self._plan_keys, ((0, more), (0, 0)))
-        self._plan_state = np.pad(self._plan_state, ((0, more), (0, 0)))
+        more = max(0, n - len(self._plans.state))
+        self._visited.grow(len(self._plans.state) + more)
+        moves, keys, state = self._plans
+        room = ((0, more), (0, 0))
+        self._plans = Plans(np.pad(moves, room), np.pad(keys, room), np.pad(state, room))
         self._forget(np.arange(self._slots, n))
 
     def _restart(self, slots: NDArray[np.int64], games: NDArray[np.uint64]) -> None:
@@ -77,79 +115,39 @@ class HeuristicAgent(BatchAgent):
 
     def _forget(self, slots: NDArray[Any]) -> None:
         self._visited.lengths[slots] = 0
-        self._plan_state[slots] = 0
+        self._plans.state[slots] = 0
 
     def _choose(self, observation: Any, masks: NDArray[Any], new: NDArray[np.int64]) -> NDArray[np.int64]:
         boards = board_rows(observation, len(masks))
         self._forget(new)
         self._visited.make_room()
-        if self._visited.keys.shape[1] * 2 > len(self._tree.seen):
-            self._tree = new_tree(self.nodes, self._visited.keys.shape[1] * 4)
+        if self._visited.keys.shape[1] * 2 > len(self._scratch.tree.seen):
+            self._scratch = _new_scratch(self.nodes, self._visited.keys.shape[1] * 4)
         actions = np.empty(len(masks), np.int64)
-        _choose_rows(
-            boards,
-            masks,
-            self.nodes,
-            self._visited.keys,
-            self._visited.lengths,
-            self._plans,
-            self._plan_keys,
-            self._plan_state,
-            self._tree,
-            actions,
-        )
+        memory = Memory(self._visited.keys, self._visited.lengths, self._plans)
+        _choose_rows(boards, masks, self.nodes, memory, self._scratch, actions)
         return actions
 
 
-@allocating_kernel
-def _choose_rows(
-    boards: Array,
-    masks: Array,
-    nodes: int,
-    keys: Array,
-    lengths: Array,
-    plans: Array,
-    plan_keys: Array,
-    plan_state: Array,
-    tree: Any,
-    actions: Array,
-) -> None:
-    """Choose for each board; ``keys`` and the plans hold each slot's memory."""
-    legal = np.empty(N_ACTIONS, np.int8)
-    after = np.empty(BOARD_SIZE, np.uint8)
-    for i in range(len(actions)):
-        actions[i] = _choose(
-            boards[i],
-            masks[i],
-            nodes,
-            keys[i],
-            lengths,
-            plans[i],
-            plan_keys[i],
-            plan_state[i],
-            tree,
-            legal,
-            after,
-            i,
-        )
+def _new_scratch(nodes: int, room: int) -> Scratch:
+    return Scratch(new_tree(nodes, room), np.empty(N_ACTIONS, np.int8), np.empty(BOARD_SIZE, np.uint8))
 
 
 @kernel
-def _choose(
-    board: Array,
-    mask: Array,
-    nodes: int,
-    keys: Array,
-    lengths: Array,
-    plan: Array,
-    plan_keys: Array,
-    plan_state: Array,
-    tree: Any,
-    legal: Array,
-    after: Array,
-    slot: int,
-) -> int:
+def _choose_rows(
+    boards: Array, masks: Array, nodes: int, memory: Memory, scratch: Scratch, actions: Array
+) -> None:
+    """Choose for each board, whose memory is in the slot of the same number."""
+    for i in range(len(actions)):
+        actions[i] = _choose(boards[i], masks[i], i, nodes, memory, scratch)
+
+
+@kernel
+def _choose(board: Array, mask: Array, slot: int, nodes: int, memory: Memory, scratch: Scratch) -> int:
     """The action for one board."""
+    tree, legal, after = scratch.tree, scratch.legal, scratch.after
+    keys, lengths, plans = memory.keys[slot], memory.lengths, memory.plans
+    plan, plan_keys, plan_state = plans.moves[slot], plans.keys[slot], plans.state[slot]
     if allowed_moves(board, mask, legal) == 0:
         return first_allowed(mask)
     home = foundation_action(board)

@@ -8,9 +8,9 @@ import re
 from types import CodeType, FunctionType
 from typing import Any
 
+from boulanger_env.escaping import printable
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import printable
 
 LONGEST = 100
 """Maximum length of a policy's name."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from boulanger_env.escaping import printable
 from boulanger_env.game.checks import shown
 from boulanger_env.game.errors import BoulangerError, did_you_mean
-from boulanger_env.shown import printable
 
 from .catalog import AGENTS, make
 from .model_files import load_model

@@ -9,8 +9,7 @@ from typing import Any
 from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.deals import parse_code
 from boulanger_env.deals.known import built_in_labels
-from boulanger_env.envs._batch.episodes import Ended, play_out
-from boulanger_env.envs._batch.stepping import PENALIZE, TERMINATE
+from boulanger_env.envs.episodes import Ended, play_out
 from boulanger_env.envs.settings import Settings
 from boulanger_env.game.cards import N_CARDS
 from boulanger_env.game.errors import BoulangerError
@@ -55,7 +54,7 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
     most_home = {WON: N_CARDS, STUCK: N_CARDS - (N_COLUMNS + n_cells if full else 2)}.get(
         row.outcome, N_CARDS - 1
     )
-    limit = rules.most_steps
+    limit = rules.limit
     must = (
         (
             row.outcome in OUTCOMES[1:],
@@ -81,11 +80,11 @@ def why_impossible(row: GameRow, rules: Settings) -> str | None:
         (row.steps <= limit, f"{row.steps} steps, but the limit is {limit}"),
         (row.outcome != TRUNCATED or row.steps == limit, f"truncated after {row.steps} steps, not {limit}"),
         (
-            rules.when_illegal == PENALIZE or row.illegal == (row.outcome == ILLEGAL),
+            rules.illegal_action == "penalize" or row.illegal == (row.outcome == ILLEGAL),
             f"{row.illegal} illegal actions, but the first one ends the game",
         ),
         (
-            row.outcome != ILLEGAL or rules.when_illegal == TERMINATE,
+            row.outcome != ILLEGAL or rules.illegal_action == "terminate",
             "an illegal action does not end the game there",
         ),
     )

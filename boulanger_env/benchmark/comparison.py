@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from boulanger_env.escaping import LONGEST_NAME, printable
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import LONGEST_NAME, printable
 
 from .results import Results
 from .statistics import Estimate, bootstrap, holm, mcnemar, mean_of

@@ -175,7 +175,7 @@ def header_of(
         for key, value in {**SETTINGS, **player.settings, **settings}.items()
     }
     # Rejects invalid settings before anything is written.
-    chosen["max_episode_steps"] = Settings(**chosen).limit
+    chosen["max_episode_steps"] = Settings(**chosen).max_episode_steps
     if chosen["max_episode_steps"] == NO_LIMIT:
         raise BoulangerError(
             "max_episode_steps=-1: a benchmark needs a limit, since a policy that goes round in circles never ends"

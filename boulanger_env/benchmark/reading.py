@@ -11,9 +11,9 @@ from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.deals import DealSet, parse_code
 from boulanger_env.deals.known import check_name
 from boulanger_env.envs.settings import Settings
+from boulanger_env.escaping import printable
 from boulanger_env.files.strict_json import parse
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import printable
 
 from .checks import check_actions, check_wins, read_rules, why_impossible
 from .rows import ACTIONS, FORMAT, KINDS, SECONDS, Content, GameRow, Header

@@ -17,7 +17,7 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f'boulanger needs {error.name}: pip install "boulanger-env[cli]"') from None
 
-from boulanger_env.shown import printable
+from boulanger_env.escaping import printable
 
 from .app import app
 from .bench import bench

@@ -10,10 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from boulanger_env import __version__
+from boulanger_env.escaping import printable
 from boulanger_env.game import BoulangerError
 from boulanger_env.game.cards import SUIT_SYMBOLS
 from boulanger_env.render.ansi import color_by_default
-from boulanger_env.shown import printable
 
 _LONGEST_ERROR = 2000
 

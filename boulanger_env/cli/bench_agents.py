@@ -18,6 +18,7 @@ from boulanger_env.benchmark.runs import RunFile
 from boulanger_env.cluster.distributed import evaluate_on
 from boulanger_env.cluster.pools import OnRay
 from boulanger_env.deals import DealSet, as_deal_set
+from boulanger_env.escaping import printable
 from boulanger_env.files import files_in
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.outcomes import WON
@@ -25,7 +26,6 @@ from boulanger_env.replay.diagnosed import diagnose_within, left_out
 from boulanger_env.replay.recording import Games, check_games, replays_in
 from boulanger_env.report.document import write_report
 from boulanger_env.report.tables import markdown, markdown_caption, markdown_table, rich_table
-from boulanger_env.shown import printable
 
 from .diagnose_runs import find_losses, loss_tables
 from .output import print_tables, print_text, progress_bars

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from boulanger_env.escaping import printable
 from boulanger_env.game import BoulangerError
 from boulanger_env.replay.diagnosed import headline, together
-from boulanger_env.shown import printable
 
 from .app import Color, Markdown, Ray, look_of, stopped
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from boulanger_env.benchmark.evaluation import Progress
+from boulanger_env.escaping import LONGEST_NAME, printable
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import LONGEST_NAME, printable
 
 StartProgress = Callable[[str, int], Progress]
 """Starts a progress bar, from its label and the total; returns the callback that moves it."""

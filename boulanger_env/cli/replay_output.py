@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from boulanger_env.escaping import printable
 from boulanger_env.files import write_text
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.render.ansi import CLEAR_SCREEN, render_ansi
@@ -15,7 +16,6 @@ from boulanger_env.render.html import render_html
 from boulanger_env.replay.diagnosed import could_be_won, diagnose_within, headline, in_words, left_out
 from boulanger_env.replay.recording import replays_in
 from boulanger_env.replay.replay import Replay
-from boulanger_env.shown import printable
 from boulanger_env.solver import Diagnosis
 
 

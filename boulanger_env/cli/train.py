@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from boulanger_env.shown import printable
+from boulanger_env.escaping import printable
 
 from .app import Threads, fail
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from boulanger_env.benchmark.runs import differences
+from boulanger_env.escaping import printable
 from boulanger_env.files import is_empty, remove_partial, write_with
 from boulanger_env.files.locks import append, open_locked
 from boulanger_env.files.strict_json import JSONError, parse
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import printable
 
 from .pools import Pool
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.game.checks import as_array, shown
-from boulanger_env.game.drawing import NO_START
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.start_draws import NO_START
 
 from .start_checks import read_share
 from .starts import Starts

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from boulanger_env.game import Game
 from boulanger_env.game.checks import as_array, shown, whole_bytes
-from boulanger_env.game.drawing import first_over
 from boulanger_env.game.errors import BoulangerError, InvalidBoardError
 from boulanger_env.game.internal import rows_of
 from boulanger_env.game.moves import N_ACTIONS
 from boulanger_env.game.outcomes import OUTCOMES
+from boulanger_env.game.start_draws import first_over
 from boulanger_env.game.state import BOARD_SIZE, HEIGHTS
 from boulanger_env.game.validity import index_positions, why_no_position
 

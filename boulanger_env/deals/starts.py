@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from boulanger_env.game import Game
 from boulanger_env.game.checks import whole_number
-from boulanger_env.game.drawing import StartTables
 from boulanger_env.game.errors import BoulangerError
 from boulanger_env.game.internal import game_of
+from boulanger_env.game.start_draws import StartTables
 from boulanger_env.game.state import HEIGHTS, State, new_state
 from boulanger_env.solver import Status, solve_many
 from boulanger_env.solver.decisions import decisions

@@ -15,11 +15,56 @@ from boulanger_env.game.moves import UNDO
 from boulanger_env.game.state import State
 from boulanger_env.game.turns import Turn
 
+from ._batch.infos import as_arrays
+from ._batch.loops import (
+    B_END_ILLEGAL,
+    B_END_WON,
+    B_ENDED,
+    B_ILLEGAL,
+    B_TRUNCATED,
+    F_END_RETURN,
+    I_END_LENGTH,
+    I_END_MOVES,
+    I_END_SCORE,
+    I_GROUP,
+    I_MOVES,
+    I_SCORE,
+    I_START,
+)
 from ._batch.outputs import Outputs
 from .action_maps import PLACES, never_legal, place_of, places_of
 from .settings import Settings
 from .single import BoulangerEnv
 from .vector import BoulangerVectorEnv
+
+__all__ = [
+    "B_ENDED",
+    "B_END_ILLEGAL",
+    "B_END_WON",
+    "B_ILLEGAL",
+    "B_TRUNCATED",
+    "F_END_RETURN",
+    "I_END_LENGTH",
+    "I_END_MOVES",
+    "I_END_SCORE",
+    "I_GROUP",
+    "I_MOVES",
+    "I_SCORE",
+    "I_START",
+    "Outputs",
+    "as_arrays",
+    "check_reset",
+    "origins_of",
+    "outcome_of",
+    "place_in_episode",
+    "place_of_action",
+    "places_of_actions",
+    "play",
+    "rows_of",
+    "settings_of",
+    "start_of",
+    "turn_of",
+]
 
 
 def settings_of(env: BoulangerEnv | BoulangerVectorEnv) -> Settings:
@@ -79,7 +124,7 @@ def place_of_action(env: BoulangerEnv, action: int) -> int:
         action: one of its action space.
     """
     rules, board = env._rules, env._rows.board
-    if action == rules.n_actions:
+    if action == rules.n_moves:
         return UNDO
     place = int(place_of(board, action, rules.actions))
     return place if place >= 0 else int(never_legal(board))

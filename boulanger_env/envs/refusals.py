@@ -36,7 +36,7 @@ def refuse(game: Game, action: int, rules: Rules) -> NoReturn:
     Raises:
         IllegalMoveError: always.
     """
-    if action == rules.n_actions:
+    if action == rules.n_moves:
         raise IllegalMoveError(
             "nothing to undo: no move of the player's own is left to take back"
             if rules.auto_foundation

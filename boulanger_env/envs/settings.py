@@ -16,8 +16,8 @@ from boulanger_env.deals.sets import SOLVABLE
 from boulanger_env.deals.start_files import is_file_of_starts
 from boulanger_env.game.checks import MOST, is_whole, plain, shown
 from boulanger_env.game.codes import RANDOM, format_code
-from boulanger_env.game.drawing import no_tables
 from boulanger_env.game.errors import BoulangerError
+from boulanger_env.game.start_draws import no_tables
 from boulanger_env.game.text import check_n_cells
 from boulanger_env.render.layout import DEFAULT_SIZE, read_size
 from boulanger_env.render.view import RENDER_MODES
@@ -159,18 +159,14 @@ class Settings:
 
     @property
     def n_actions(self) -> int:
-        """Actions of the numbering, undo included."""
+        """Actions of the numbering, including undo (``Rules.n_moves`` leaves it out)."""
         return WIDTHS[ACTIONS[self.actions]] + self.allow_undo
 
     @property
     def limit(self) -> int:
-        """``max_episode_steps`` as a number, -1 for none."""
-        return _read_limit(self.max_episode_steps)
-
-    @property
-    def most_steps(self) -> int:
-        """The step that truncates an episode; unreachable if there is no limit."""
-        return MOST if self.limit == NO_LIMIT else self.limit
+        """The step that truncates an episode; one that no episode reaches if ``max_episode_steps`` is -1."""
+        steps = _read_limit(self.max_episode_steps)
+        return MOST if steps == NO_LIMIT else steps
 
     @property
     def when_illegal(self) -> int:
@@ -194,11 +190,11 @@ class Settings:
             illegal_action=self.when_illegal,
             allow_undo=int(self.allow_undo),
             prune=int(self.prune),
-            most_steps=self.most_steps,
+            limit=self.limit,
             actions=ACTIONS[self.actions],
             auto_foundation=int(self.auto_foundation),
             no_repeats=int(self.no_repeats),
-            n_actions=WIDTHS[ACTIONS[self.actions]],
+            n_moves=WIDTHS[ACTIONS[self.actions]],
         )
 
     def decks(self) -> Decks:
@@ -223,7 +219,7 @@ class Settings:
             "no_repeats": self.no_repeats,
             "allow_undo": self.allow_undo,
             "prune": self.prune,
-            "max_episode_steps": self.limit,
+            "max_episode_steps": self.max_episode_steps,
         }
 
     def action_space(self) -> spaces.Discrete:

@@ -12,12 +12,12 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from boulanger_env.deals import Starts
-from boulanger_env.game.drawing import NO_START
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved, kernel
 from boulanger_env.game.moves import action_id
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON, OUTCOMES
+from boulanger_env.game.start_draws import NO_START
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
@@ -109,7 +109,7 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
     In each, undo is one more action, the last. An action that stands for no move now (its card is covered, its parent
     is not on top of a column, ...) is an illegal action like any other.
 
-    `info["action_mask"]` marks them (int8, for `action_space.sample`),
+    `info["action_mask"]` marks the legal actions (int8, for `action_space.sample`),
     and so does `action_masks()` (bool, for MaskablePPO). Once an episode has terminated the mask is all ones: nothing
     is legal then, and an all-zero mask would break samplers. After a truncation it is the mask of the position.
 
@@ -197,7 +197,7 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
     | `illegal_action` | `"penalize"` | the game stays as it is; `"terminate"`; `"raise"` (`IllegalMoveError`) |
     | `allow_undo` | `False` | adds one more action; it reaches 100 moves back |
     | `prune` | `False` | the mask leaves out moves to equivalent positions; playing them stays legal |
-    | `max_episode_steps` | 500 | actions before truncation; -1: no limit (and None: 500, as in `gym.make`) |
+    | `max_episode_steps` | 500 | actions before truncation; -1 for no limit; None means the default, 500 |
     | `array_infos` | `False` | infos hold only arrays, for tensors: see Information |
     | `render_mode` | `None` | `"ansi"` (text), `"rgb_array"` (pictures), `"human"` (a window) |
     | `render_size` | `(960, 640)` | width and height of pictures and the window, in pixels |
@@ -309,7 +309,7 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
         self._return = 0.0
         self._room = 0
         self._raises = self._settings.when_illegal == RAISE
-        self._most_steps, self._array_infos = self._settings.most_steps, self._settings.array_infos
+        self._array_infos = self._settings.array_infos
         self._code: str | None = None
         self._state = "new"
         self._outcome: str | None = None
@@ -427,18 +427,18 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
         kind = self._kind
         row = np.empty(kind.size, np.uint8)
         reward, illegal, outcome = self._step(
-            self._rows, self._visits, number, self._rules, self._mask, row, kind.number
+            self._rows, self._visits, number, self._steps + 1, self._rules, self._mask, row, kind.number
         )
         if not self._steps:
             # What is owed for moves that played themselves at the reset.
             reward, self._return = reward + self._return, 0.0
         self._steps += 1
         self._return += reward
-        terminated = outcome != O_RUNNING
-        truncated = not terminated and self._steps >= self._most_steps
-        if terminated or truncated:
+        if outcome != O_RUNNING:
             self._state = "over"
-            self._outcome = OUTCOMES[O_TRUNCATED if truncated else outcome]
+            self._outcome = OUTCOMES[outcome]
+        truncated = outcome == O_TRUNCATED
+        terminated = outcome != O_RUNNING and not truncated
         info = self._info(outcome, illegal=bool(illegal))
         if self.render_mode == "human":
             self.render()
@@ -588,7 +588,7 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
 
 
 def registered_env(n_cells: int = 4, **keywords: Any) -> BoulangerEnv:
-    """The entry point of ``gymnasium.make``: without a limit, since it wraps the environment in a ``TimeLimit``."""
+    """The entry point of ``gymnasium.make``: without a limit, because there Gymnasium's own ``TimeLimit`` truncates."""
     return BoulangerEnv(n_cells, max_episode_steps=NO_LIMIT, **keywords)
 
 
@@ -598,10 +598,10 @@ registered_env.metadata = BoulangerEnv.metadata  # type: ignore[attr-defined]
 
 @kernel
 def _step(
-    state: State, visits: Visits, action: int, rules: Rules, mask: Array, row: Array, kind: int
+    state: State, visits: Visits, action: int, steps: int, rules: Rules, mask: Array, row: Array, kind: int
 ) -> tuple[float, bool, int]:
     """``step_game`` and the next observation, in one call."""
-    result = step_game(state, visits, action, rules, mask)
+    result = step_game(state, visits, action, steps, rules, mask)
     write_observation(state.board, row, kind)
     return result
 

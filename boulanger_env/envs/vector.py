@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from boulanger_env.deals import Starts
 from boulanger_env.game.checks import as_array, is_whole, shown, whole_number
-from boulanger_env.game.drawing import NO_START
 from boulanger_env.game.errors import BoulangerError, IllegalMoveError
 from boulanger_env.game.game import Game
 from boulanger_env.game.internal import game_of, rows_of
 from boulanger_env.game.jit import Resolved
 from boulanger_env.game.outcomes import O_RUNNING, O_WON, OUTCOMES
+from boulanger_env.game.start_draws import NO_START
 from boulanger_env.game.state import MOVES, SCORE, State
 from boulanger_env.game.turns import Turn
 from boulanger_env.render.layout import DEFAULT_SIZE
@@ -266,7 +266,7 @@ class BoulangerVectorEnv(VectorEnv[ObservationT, NDArray[np.int64], NDArray[Any]
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             # make_vec passes the registered spec.
-            limit = self._settings.limit
+            limit = self._settings.max_episode_steps
             spec = replace(spec, max_episode_steps=None if limit == NO_LIMIT else limit)
         self._spec = spec
 

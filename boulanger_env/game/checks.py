@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from boulanger_env.shown import printable
+from boulanger_env.escaping import printable
 
 from .errors import BoulangerError
 

@@ -68,8 +68,17 @@ SCHEMES: dict[str, Scheme] = {
 }
 """The schemes by the name that their codes begin with. To add a scheme, add a row."""
 
+CODE_LENGTH = 16
+"""The most letters of a code. Batches keep codes as rows of this many letters."""
+
+assert all(
+    len(f"{name}-C4-{scheme.format(number)}") <= CODE_LENGTH
+    for name, scheme in SCHEMES.items()
+    for number in (scheme.first, scheme.last)
+), "a scheme has longer codes than CODE_LENGTH"
+
 RANDOM = "BK1"
-"""The scheme of an environment's random games."""
+"""The one scheme that all environments draw random games from; changing it changes every seed's games."""
 
 # Kernels use these functions: compiled code cannot look them up in a table.
 draw_random, deal_random, _write_random = SCHEMES[RANDOM].draw, SCHEMES[RANDOM].deal, SCHEMES[RANDOM].write

@@ -68,6 +68,7 @@ _ONE, _LAST_BIT = np.uint64(1), np.uint64(63)
 # The event of a move: rewards and the score are tables over these.
 EVENT_NONE, EVENT_FROM_CELL, EVENT_FOUNDATION = 0, 1, 2
 POINTS = np.array([0, 5, 10], np.int32)
+N_EVENTS = len(POINTS)
 EVENT = np.where(
     ACTION_TABLE[:, 1] == TO_FOUNDATION,
     EVENT_FOUNDATION,

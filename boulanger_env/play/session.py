@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from boulanger_env.escaping import printable
 from boulanger_env.files.texts import decode, read_text
 from boulanger_env.game import BoulangerError, Game, IllegalMoveError, Move
 from boulanger_env.game.codes import RANDOM, draw_random, format_code
 from boulanger_env.game.moves import TO_FOUNDATION
 from boulanger_env.render import render_ansi
 from boulanger_env.render.ansi import CLEAR_SCREEN
-from boulanger_env.shown import printable
 
 from . import saves
 from .advice import HELP, Advisor, move_of, moves_by_aim

@@ -5,6 +5,8 @@ They return the first row that is not a position's, or -1.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from boulanger_env.envs.action_maps import as_place, legal_actions
 from boulanger_env.envs.observations import write_observation
 from boulanger_env.game.automatic import send_cards_home
@@ -14,6 +16,30 @@ from boulanger_env.game.kernels import LEGAL, NO_ONE, apply, copy_row, why_illeg
 from boulanger_env.game.outcomes import outcome_of
 from boulanger_env.game.rows import is_row, take_row
 from boulanger_env.game.state import Array, Board
+
+
+class Ways(NamedTuple):
+    """How positions are expanded."""
+
+    numbering: int
+    """How actions are numbered: see ``action_maps``."""
+    prune: bool
+    """Whether moves to equivalent positions are left out."""
+    auto_foundation: bool
+    """Whether legal moves home are played after each action."""
+
+
+class Children(NamedTuple):
+    """What an expansion writes, one entry per child."""
+
+    rows: Array
+    """uint8 ``(m, BOARD_SIZE)``"""
+    parents: Array
+    """int64 ``(m,)``"""
+    actions: Array
+    """int64 ``(m,)``"""
+    outcomes: Array
+    """int8 ``(m,)``"""
 
 
 @kernel
@@ -111,45 +137,34 @@ def play_rows(
 
 
 @kernel
-def count_children(rows: Array, mask: Array, prune: bool, numbering: int, ends: Array) -> int:
+def count_children(rows: Array, mask: Array, ways: Ways, ends: Array) -> int:
     """Check rows and write where the children of each end, int64 ``(n,)``."""
     end = 0
     for i in range(rows.shape[0]):
         if not is_row(rows[i]):
             return i
-        end += list_legal(rows[i], mask, prune, numbering)
+        end += list_legal(rows[i], mask, ways.prune, ways.numbering)
         ends[i] = end
     return NO_ONE
 
 
 @kernel
-def write_children(
-    rows: Array,
-    mask: Array,
-    words: Array,
-    prune: bool,
-    numbering: int,
-    auto_foundation: bool,
-    children: Array,
-    parents: Array,
-    actions: Array,
-    outcomes: Array,
-) -> None:
+def write_children(rows: Array, mask: Array, words: Array, ways: Ways, children: Children) -> None:
     """Write all children of checked rows; ``words`` are those of ``mask``, int8, whose end is padded with zeros."""
     k = 0
     for i in range(rows.shape[0]):
-        list_legal(rows[i], mask, prune, numbering)
+        list_legal(rows[i], mask, ways.prune, ways.numbering)
         for word in range(words.shape[0]):
             if words[word] == 0:
                 continue
             for action in range(8 * word, 8 * word + 8):
                 if mask[action]:
-                    child = children[k]
+                    child = children.rows[k]
                     copy_row(rows[i], child)
-                    apply(child, as_place(child, action, numbering))
-                    if auto_foundation:
+                    apply(child, as_place(child, action, ways.numbering))
+                    if ways.auto_foundation:
                         send_cards_home(child)
-                    parents[k] = i
-                    actions[k] = action
-                    outcomes[k] = outcome_of(child)
+                    children.parents[k] = i
+                    children.actions[k] = action
+                    children.outcomes[k] = outcome_of(child)
                     k += 1

@@ -118,11 +118,11 @@ def expand(
     >>> [str(Move.from_id(action)) for action in found.actions]
     ['28', '72', '1f', '2f', '3f', '4f', '5f', '6f', '7f', '8f']
     """
-    kind = numbering(actions)
+    ways = loops.Ways(numbering(actions), bool(prune), bool(auto_foundation))
     rows = as_rows(positions).copy()
     ends = np.empty(len(rows), np.int64)
-    mask = np.zeros((WIDTHS[kind] + 7) // 8 * 8, np.int8)
-    wrong = int(loops.count_children(rows, mask, bool(prune), kind, ends))
+    mask = np.zeros((WIDTHS[ways.numbering] + 7) // 8 * 8, np.int8)
+    wrong = int(loops.count_children(rows, mask, ways, ends))
     if wrong >= 0:
         refuse_row(rows, wrong)
     m = int(ends[-1]) if len(ends) else 0
@@ -132,7 +132,7 @@ def expand(
         np.empty(m, np.int64),
         np.empty(m, np.int8),
     )
-    loops.write_children(rows, mask, mask.view(np.uint64), bool(prune), kind, bool(auto_foundation), *found)
+    loops.write_children(rows, mask, mask.view(np.uint64), ways, loops.Children(*found))
     return found
 
 

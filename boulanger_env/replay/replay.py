@@ -10,6 +10,7 @@ from math import isclose
 from typing import Any, NamedTuple, cast
 
 from boulanger_env.envs import BoulangerEnv, internal
+from boulanger_env.escaping import printable
 from boulanger_env.files import write_text
 from boulanger_env.files.texts import read_text
 from boulanger_env.game.annotation import Annotation
@@ -19,7 +20,6 @@ from boulanger_env.game.game import Game
 from boulanger_env.game.outcomes import OUTCOMES
 from boulanger_env.game.walk import Step, as_played, walk
 from boulanger_env.render.html import episode, in_frame, render_html
-from boulanger_env.shown import printable
 from boulanger_env.solver import Diagnosis
 
 from . import format

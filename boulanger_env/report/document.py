@@ -17,13 +17,13 @@ from boulanger_env.benchmark.comparison import compare, run_names
 from boulanger_env.benchmark.difficulty import by_difficulty, from_the_easiest
 from boulanger_env.benchmark.lost_wins import Losses, losses_table
 from boulanger_env.benchmark.results import Results
+from boulanger_env.escaping import LONGEST_NAME, printable
 from boulanger_env.files import write_text
 from boulanger_env.game.game import Game
 from boulanger_env.render.html import episode, render_html
 from boulanger_env.replay import Replay
 from boulanger_env.replay.diagnosed import diagnose_within, in_page, left_out
 from boulanger_env.replay.recording import file_name
-from boulanger_env.shown import LONGEST_NAME, printable
 from boulanger_env.solver import Diagnosis
 
 from . import plots

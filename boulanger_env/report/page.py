@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from boulanger_env.escaping import in_markdown, printable
 from boulanger_env.files import write_text
-from boulanger_env.shown import in_markdown, printable
 
 from .tables import Table, markdown_table
 

@@ -9,8 +9,8 @@ from boulanger_env.agents.model_files import SETTINGS
 from boulanger_env.benchmark.comparison import Comparison, check_same_deals, run_names
 from boulanger_env.benchmark.results import Results, Summary
 from boulanger_env.benchmark.statistics import Estimate
+from boulanger_env.escaping import in_markdown, printable
 from boulanger_env.game.errors import BoulangerError
-from boulanger_env.shown import in_markdown, printable
 
 
 class Column(NamedTuple):

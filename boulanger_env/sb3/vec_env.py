@@ -14,8 +14,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from boulanger_env.envs import BoulangerVectorEnv, internal
-from boulanger_env.envs._batch.infos import as_arrays
-from boulanger_env.envs._batch.loops import (
+from boulanger_env.envs.internal import (
     B_END_ILLEGAL,
     B_END_WON,
     B_ENDED,
@@ -29,8 +28,9 @@ from boulanger_env.envs._batch.loops import (
     I_MOVES,
     I_SCORE,
     I_START,
+    Outputs,
+    as_arrays,
 )
-from boulanger_env.envs._batch.outputs import Outputs
 from boulanger_env.envs.observations import Observation
 from boulanger_env.envs.resetting import read_game_option
 from boulanger_env.envs.states import GameState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,23 @@ from boulanger_env.game.state import BOARD_SIZE, CELL_COUNTS, HEIGHTS, Array, Bo
 
 from . import search
 from .position import N_BYTES, N_WORDS
-from .start import new_start
+from .start import Start, new_start
 
 _NO_LIMIT = 1 << 62
+
+
+class _Desk(NamedTuple):
+    """What a search works on, and what it writes for each position."""
+
+    start: Start
+    b: Array
+    """uint8 ``(N_BYTES,)``, with ``w``: the position in hand, see ``position.py``."""
+    w: Array
+    """uint64 ``(N_WORDS,)``"""
+    solvable: Array
+    """bool ``(m,)``"""
+    nodes: Array
+    """int64 ``(m,)``"""
 
 
 def verdicts(
@@ -47,14 +61,19 @@ def verdicts(
     array([29])
     """
     rows = _positions(deals, n_cells)
-    solvable, nodes = np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.int64)
-    start, room = new_start(), search.new_search()
-    b, w = np.zeros(N_BYTES, np.uint8), np.zeros(N_WORDS, np.uint64)
+    room = search.new_search()
+    desk = _Desk(
+        new_start(),
+        np.zeros(N_BYTES, np.uint8),
+        np.zeros(N_WORDS, np.uint64),
+        np.zeros(len(rows), np.bool_),
+        np.zeros(len(rows), np.int64),
+    )
     i, status = 0, search.MORE
     while True:
-        i, status = _search_rows(rows, i, status, start, room, b, w, solvable, nodes)
+        i, status = _search_rows(rows, i, status, room, desk)
         if i == len(rows):
-            return solvable, nodes
+            return desk.solvable, desk.nodes
         room = search.grown(room, status)
 
 
@@ -81,28 +100,18 @@ def _positions(deals: Any, n_cells: Any) -> Board:
 
 
 @kernel
-def _search_rows(
-    rows: Array,
-    i: int,
-    status: int,
-    start: Any,
-    room: Any,
-    b: Array,
-    w: Array,
-    solvable: Array,
-    nodes: Array,
-) -> tuple[int, int]:
+def _search_rows(rows: Array, i: int, status: int, room: Any, desk: _Desk) -> tuple[int, int]:
     """Search positions from the ``i``-th on, resuming that one if ``status`` says that it had run out of room."""
     while i < len(rows):
         if status == search.STACK_FULL or status == search.TABLE_FULL:
             status = search.MORE
         else:
-            status = search.begin_at(rows[i], start, room, b, w)
+            status = search.begin_at(rows[i], desk.start, room, desk.b, desk.w)
         if status == search.MORE:
-            status = search.search_on(start, room, _NO_LIMIT)
+            status = search.search_on(desk.start, room, _NO_LIMIT)
         if status == search.STACK_FULL or status == search.TABLE_FULL:
             return i, status
-        solvable[i] = status == search.WON
-        nodes[i] = room.counts[search.LOOKED]
+        desk.solvable[i] = status == search.WON
+        desk.nodes[i] = room.counts[search.LOOKED]
         i += 1
     return i, status

@@ -36,7 +36,8 @@ class TrainSettings:
         n_envs: games at a time.
         n_steps: moves per game between two updates.
         evaluations: how often the validation deals are played.
-        max_episode_steps: moves after which an episode is truncated.
+        max_episode_steps: actions after which an episode is truncated; fewer than an environment's default, since
+            won games take about 85.
         test_deals: name or file of the final benchmark's deal set; empty for ``cN-test-all``.
 
     Raises:

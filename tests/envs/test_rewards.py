@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from oracle import ID, REWARDS, UNDO, Oracle
+from support.paths import ROOT
 from support.random_games import peer_games, random_code, random_move
 
 from boulanger_env import BoulangerEnv, BoulangerError, Reward
@@ -121,6 +123,16 @@ def test_farming_the_cell_pays_until_the_limit() -> None:
     )
     rewards = [env.step(action)[1] for action in [728, 744] * 5]
     assert rewards == [0.0, 5.0] * 5
+
+
+def test_every_event_and_preset_has_a_value_and_a_description() -> None:
+    for name, preset in PRESETS.items():
+        assert np.isfinite(preset.table()).all()
+        assert f'`"{name}"`' in str(BoulangerEnv.__doc__)
+    page = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
+    for event in fields(Reward):
+        assert f"`{event.name}`" in str(BoulangerEnv.__doc__)
+        assert f"| `{event.name}` |" in page
 
 
 @pytest.mark.parametrize(

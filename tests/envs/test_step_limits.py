@@ -13,8 +13,10 @@ from gymnasium.wrappers import TimeAwareObservation
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecEnv
 from support.batch_and_singles import MODES
+from support.paths import ROOT
 
 from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv
+from boulanger_env.envs.settings import DEFAULT_LIMIT
 from boulanger_env.sb3 import BoulangerVecEnv
 
 ID = "Boulanger-C4-v0"
@@ -153,3 +155,10 @@ def test_masks_after_a_limit_outside_are_the_positions_own() -> None:
     _, _, terminated, truncated, info = env.step(NOTHING)
     assert (terminated, truncated) == (False, True)
     assert info["action_mask"].tolist() == before["action_mask"].tolist()
+
+
+def test_texts_name_the_default_limit() -> None:
+    assert f"| `max_episode_steps` | {DEFAULT_LIMIT} |" in str(BoulangerEnv.__doc__)
+    bench = (ROOT / "boulanger_env" / "cli" / "bench.py").read_text(encoding="utf-8")
+    assert f"the limit that the model was saved with, else {DEFAULT_LIMIT}]" in bench
+    assert gym.spec(ID).max_episode_steps == DEFAULT_LIMIT

@@ -14,9 +14,8 @@ from oracle import BASE32, NAMES, SplitMix64, bk1_deck, code_of, deck_of, micros
 
 from boulanger_env import BoulangerError, BoulangerVectorEnv, Game, InvalidCodeError
 from boulanger_env.deals import SCHEMES, code_range, deal_code, format_code, parse_code
-from boulanger_env.envs._batch.stepping import CODE_LENGTH
 from boulanger_env.game.bk1 import draw_bk1_number
-from boulanger_env.game.codes import RANDOM
+from boulanger_env.game.codes import CODE_LENGTH, RANDOM
 from boulanger_env.game.streams import splitmix64_next, uniform_below
 
 BK1_COLUMNS = {

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "boulanger_env"
 
 # From the rules up to the command line: a part imports only from parts above it in this list, and from itself.
 LAYERS = [
-    {"shown"},
+    {"escaping"},
     {"game"},
     {"deals", "solver", "render", "files", "processes"},
     {"envs", "positions", "wrappers", "replay"},
@@ -165,6 +165,25 @@ def test_what_is_private_stays_in_its_folder(path: Path) -> None:
         # What is one's own may come from a class of another library.
         if ast.unparse(node.value) not in ("self", "cls"):
             assert node.attr not in foreign, f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_private_folders_are_entered_from_their_own_folder_only(path: Path) -> None:
+    for module in imports(path)[0]:
+        parts = module.split(".")
+        private = [i for i, part in enumerate(parts) if re.match("_[^_]", part)]
+        if parts[0] == "boulanger_env" and private:
+            folder = ROOT.joinpath(*parts[: private[0]])
+            assert folder in path.parents, f"{module} is private to {folder.relative_to(ROOT)}"
+
+
+def test_the_compiled_inside_needs_no_settings() -> None:
+    inside = [path for path in FILES if path.parent.name == "_batch"]
+    assert inside
+    for path in inside:
+        needed = {module for module in modules_needed(path) if module.startswith("boulanger_env.envs.")}
+        needed = {module for module in needed if "._batch" not in module}
+        assert needed <= {f"boulanger_env.envs.{name}" for name in ("action_maps", "observations", "rewards")}
 
 
 def test_parts_of_a_layer_make_no_circle() -> None:

@@ -34,7 +34,7 @@ def script() -> ModuleType:
 
 def test_every_agent_is_there(script: ModuleType) -> None:
     names = {file.relative_to(ROOT / "leaderboard").as_posix() for file in FILES}
-    wanted = {agent.replace(":", "-").replace("=", "-") for agent in script.AGENTS}
+    wanted = {agent.replace(":", "-").replace("=", "-") for agent in script.CONTESTANTS}
     assert {f"{name}/{agent}.jsonl" for name in script.SETS for agent in wanted} <= names
 
 

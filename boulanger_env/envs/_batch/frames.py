@@ -1,4 +1,4 @@
-"""The arrays that a step of a batch writes, as users see them and as the kernels take them."""
+"""Masks, observations and events of a batch: each array as users see it and as the kernels take it."""
 
 from __future__ import annotations
 

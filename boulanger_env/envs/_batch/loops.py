@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boulanger_env.envs.observations import CARD_BYTES, CARDS_KIND, write_observation
-from boulanger_env.game.codes import write_random_code
+from boulanger_env.game.codes import CODE_LENGTH, write_random_code
 from boulanger_env.game.jit import i64, inlined_kernel, kernel
 from boulanger_env.game.kernels import copy_row
 from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, O_WON
@@ -23,7 +23,6 @@ from boulanger_env.game.state import (
 
 from .sharing import S_DONE, S_ENDED, atomic_add, claim
 from .stepping import (
-    CODE_LENGTH,
     INFO_OUTCOMES,
     Decks,
     Rules,
@@ -206,14 +205,13 @@ def step_batch(
             if not deals_next:
                 state = State(games.boards[i], counter, games.history[i])
                 visits = Visits(games.heads[i], games.visited)
-                reward, illegal, outcome = step_game(state, visits, i64(actions[i]), rules, mask[i])
-                if episode[E_STEPS] == 0:
+                episode[E_STEPS] += 1
+                steps = i64(episode[E_STEPS])
+                reward, illegal, outcome = step_game(state, visits, i64(actions[i]), steps, rules, mask[i])
+                if steps == 1:
                     reward += returns[i]
                     returns[i] = 0.0
-                episode[E_STEPS] += 1
                 returns[i] += reward
-                if outcome == O_RUNNING and episode[E_STEPS] >= rules.most_steps:
-                    outcome = O_TRUNCATED
             ended = outcome != O_RUNNING
             n_ended += ended
             floats[F_REWARD, i] = reward

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.envs.action_maps import as_place, legal_actions
-from boulanger_env.envs.rewards import R_AUTOMATIC, R_ILLEGAL, R_NONE, R_STEP, R_STUCK, R_WIN
+from boulanger_env.envs.rewards import R_AUTOMATIC, R_ILLEGAL, R_STEP, R_STUCK, R_WIN
 from boulanger_env.game.automatic import send_home, undo_span
 from boulanger_env.game.cards import N_CARDS
-from boulanger_env.game.codes import deal_random, draw_random
-from boulanger_env.game.drawing import NO_START, StartTables, draw_start
+from boulanger_env.game.codes import CODE_LENGTH, deal_random, draw_random
 from boulanger_env.game.hashing import hash_change
 from boulanger_env.game.jit import i64, inlined_kernel
 from boulanger_env.game.kernels import (
@@ -28,7 +27,8 @@ from boulanger_env.game.kernels import (
     push,
     why_illegal,
 )
-from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_WON, OUTCOMES, TRUNCATED
+from boulanger_env.game.outcomes import O_ILLEGAL, O_RUNNING, O_STUCK, O_TRUNCATED, O_WON, OUTCOMES, TRUNCATED
+from boulanger_env.game.start_draws import NO_START, StartTables, draw_start
 from boulanger_env.game.state import UNDO_LENGTH, Array, State
 from boulanger_env.game.streams import uniform_below
 
@@ -38,7 +38,6 @@ from .visits import V_KEY, Visits, arrive, begin, forget, has_been, note_card
 # As reported in infos: only ``truncated`` reports a truncation, which may come from a TimeLimit around the environment.
 INFO_OUTCOMES = tuple(outcome if outcome != TRUNCATED else "" for outcome in ("", *OUTCOMES[1:]))
 
-CODE_LENGTH = 16
 CODE_DTYPE = np.dtype(f"U{CODE_LENGTH}")
 
 # What an illegal action does. The kernel never raises: with RAISE it leaves the game as it is.
@@ -53,19 +52,19 @@ class Rules(NamedTuple):
     illegal_action: int
     """``PENALIZE``, ``TERMINATE`` or ``RAISE`` (which leaves the game as it is, like the first)."""
     allow_undo: int
-    """Whether there is an action 780. An int, since numba unpacks ints faster than bools."""
+    """Whether there is one more action, undo. An int, since numba unpacks ints faster than bools."""
     prune: int
     """See ``legal_moves``."""
     actions: int
     """How actions are numbered: see ``action_maps``."""
-    n_actions: int
-    """The actions of that numbering without undo, which comes after them."""
+    n_moves: int
+    """The actions of that numbering without undo, whose number this is (``Settings.n_actions`` counts undo)."""
     auto_foundation: int
     """Whether foundation moves play themselves."""
     no_repeats: int
     """Whether moves to positions that the episode has been in are illegal."""
-    most_steps: int
-    """The step that truncates an episode."""
+    limit: int
+    """``Settings.limit``: the step that truncates an episode."""
 
 
 class Decks(NamedTuple):
@@ -92,25 +91,26 @@ def letters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
 
 @inlined_kernel
 def step_game(
-    state: State, visits: Visits, action: int, rules: Rules, mask: Array
+    state: State, visits: Visits, action: int, steps: int, rules: Rules, mask: Array
 ) -> tuple[float, bool, int]:
     """Play one action and write the next mask.
 
     Args:
         state: the game; modified in place.
         visits: where the episode has been; used only with ``no_repeats``.
-        action: an action of the numbering, or ``rules.n_actions`` for undo.
+        action: an action of the numbering, or ``rules.n_moves`` for undo.
+        steps: the actions that the episode has had, including this one.
         rules: the effects of actions.
         mask: int8 ``(n_actions,)``, one more with undo; overwritten. All ones once the episode has terminated.
 
     Returns:
-        The reward, whether the action was illegal, and the outcome (an ``O_`` number, never a truncation).
+        The reward, whether the action was illegal, and the outcome (an ``O_`` number).
     """
     board, counters, history = state
     rewards = rules.rewards
     reward = rewards[R_STEP]
     outcome = O_RUNNING
-    undoes = action == rules.n_actions
+    undoes = action == rules.n_moves
     place = -1 if undoes else as_place(board, action, rules.actions)
     illegal = not can_undo(state, rules) if undoes else place < 0 or why_illegal(board, place) != LEGAL
     key = np.uint64(0)
@@ -127,7 +127,7 @@ def step_game(
         if undoes:
             for _ in range(undo_span(counters, history) if rules.auto_foundation else 1):
                 undone = i64(EVENT[pop(board, counters, history)])
-                reward -= rewards[undone] - rewards[R_NONE]
+                reward -= rewards[undone] - rewards[EVENT_NONE]
         else:
             event = push(board, counters, history, place)
             reward = rewards[event]
@@ -153,13 +153,15 @@ def step_game(
             reward += rewards[R_STUCK]
     if outcome != O_RUNNING:
         mask[:] = 1
+    elif steps >= rules.limit:
+        outcome = O_TRUNCATED
     return reward, illegal, outcome
 
 
 @inlined_kernel
 def is_legal(state: State, visits: Visits, action: int, rules: Rules) -> bool:
     """Whether an action may be played; a move that ``prune`` leaves out of the mask may."""
-    if action == rules.n_actions:
+    if action == rules.n_moves:
         return can_undo(state, rules)
     place = as_place(state.board, action, rules.actions)
     if place < 0 or why_illegal(state.board, place) != LEGAL:
@@ -182,7 +184,7 @@ def write_mask(state: State, visits: Visits, rules: Rules, mask: Array) -> int:
     if rules.no_repeats:
         legal -= forbid_repeats(state.board, visits, mask, rules.actions)
     if rules.allow_undo:
-        mask[rules.n_actions] = can_undo(state, rules)
+        mask[rules.n_moves] = can_undo(state, rules)
     return legal
 
 

@@ -9,16 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boulanger_env.deals import DealSet
-from boulanger_env.envs.settings import Settings
 from boulanger_env.game.jit import i64, kernel
 from boulanger_env.game.kernels import cards_home, deal
-from boulanger_env.game.outcomes import O_RUNNING, O_TRUNCATED, OUTCOMES
+from boulanger_env.game.outcomes import O_RUNNING, OUTCOMES
 from boulanger_env.game.state import MOVES, SCORE, Array, State, new_state
 
-from .stepping import Rules, begin_episode, step_game
-from .visits import Visits, no_visits, room_for
+from ._batch.stepping import Rules, begin_episode, step_game
+from ._batch.visits import Visits, no_visits, room_for
+from .settings import Settings
 
 _ENDED, _HOME, _SCORE, _MOVES, _STEPS, _ILLEGAL = range(6)
+
+
+class _Episodes(NamedTuple):
+    """Episodes to play: the deals, and ``actions[starts[g]:starts[g + 1]]`` for each."""
+
+    decks: Array
+    """uint8 ``(m, 52)``"""
+    cells: Array
+    """uint8 ``(m,)``"""
+    actions: Array
+    """int16: those of all episodes, one after the other."""
+    starts: Array
+    """int64 ``(m + 1,)``"""
 
 
 class Ended(NamedTuple):
@@ -48,46 +61,33 @@ def play_out(codes: Sequence[str], actions: Sequence[NDArray[np.int16]], setting
     mask = np.zeros(settings.n_actions, np.int8)
     longest = max(map(len, actions), default=0)
     heads, table = no_visits(1, room_for(longest + 1) if settings.no_repeats else 0)
-    _play_all(
+    episodes = _Episodes(
         decks,
         cells,
         np.concatenate([np.zeros(0, np.int16), *actions]),
         np.cumsum([0, *map(len, actions)]),
-        new_state(),
-        Visits(heads[0], table),
-        settings.rules(),
-        mask,
-        ended,
     )
+    _play_all(episodes, new_state(), Visits(heads[0], table), settings.rules(), mask, ended)
     return [Ended(OUTCOMES[outcome], *numbers) for outcome, *numbers in ended.tolist()]
 
 
 @kernel
 def _play_all(
-    decks: Array,
-    cells: Array,
-    actions: Array,
-    starts: Array,
-    state: State,
-    visits: Visits,
-    rules: Rules,
-    mask: Array,
-    ended: Array,
+    episodes: _Episodes, state: State, visits: Visits, rules: Rules, mask: Array, ended: Array
 ) -> None:
-    """Play game ``g``'s ``actions[starts[g]:starts[g + 1]]`` and write its row of ``ended``."""
-    for g in range(decks.shape[0]):
+    """Play every episode and write its row of ``ended``."""
+    starts = episodes.starts
+    for g in range(episodes.decks.shape[0]):
         state.counters[:] = 0
-        deal(state.board, decks[g], cells[g])
+        deal(state.board, episodes.decks[g], episodes.cells[g])
         begin_episode(state, visits, rules)
         outcome, steps, illegal = O_RUNNING, 0, 0
         for i in range(starts[g], starts[g + 1]):
             if outcome != O_RUNNING:
                 break
-            _, refused, outcome = step_game(state, visits, i64(actions[i]), rules, mask)
             steps += 1
+            _, refused, outcome = step_game(state, visits, i64(episodes.actions[i]), steps, rules, mask)
             illegal += refused
-            if outcome == O_RUNNING and steps >= rules.most_steps:
-                outcome = O_TRUNCATED
         ended[g, _ENDED] = outcome
         ended[g, _HOME] = cards_home(state.board)
         ended[g, _SCORE] = state.counters[SCORE]

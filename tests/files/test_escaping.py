@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from support.hostile_text import HOSTILE
 
+from boulanger_env.escaping import in_markdown, printable
 from boulanger_env.files.strict_json import JSONError, parse
 from boulanger_env.replay import Replay, ReplayError
-from boulanger_env.shown import in_markdown, printable
 
 
 def test_nothing_is_left_that_a_terminal_obeys() -> None:
