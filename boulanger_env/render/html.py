@@ -66,7 +66,8 @@ def episode(
     scores = [start.score]
     thoughts: list[dict[str, Any] | None] = []
     before = start.copy()
-    marks = [(mark, [_cards(mark, start)]) for name, mark in MARKS.items() if name != MOVED]
+    # The player finds the cards that moved itself.
+    marks = [(mark, None if name == MOVED else [_cards(mark, start)]) for name, mark in MARKS.items()]
     for i, step in enumerate(walk(start, actions)):
         thought = annotations[i] if len(annotations) else None
         thoughts.append(_thought(thought, before, step.action) if thought else None)
@@ -78,7 +79,8 @@ def episode(
         places = now
         scores.append(step.game.score)
         for mark, marked in marks:
-            marked.append(_cards(mark, step.game))
+            if marked is not None:
+                marked.append(_cards(mark, step.game))
     return {
         "title": start.code or f"A board with {start.n_cells} cell{'s' * (start.n_cells > 1)}",
         "agent": agent,
@@ -90,7 +92,7 @@ def episode(
         "places": [first[card] for card in range(1, N_CARDS + 1)],
         "steps": steps,
         "scores": scores,
-        # What the player does not know itself: each mark's colour, and the cards that carry it in each position.
+        # Each mark's colour, and the cards that carry it in each position.
         "marks": [["#{:02x}{:02x}{:02x}".format(*mark.colour), marked] for mark, marked in marks],
         "rewards": None if rewards is None else [round(float(reward), 6) for reward in rewards],
         "thoughts": thoughts if any(thoughts) else None,

@@ -19,6 +19,7 @@ from boulanger_env import BoulangerError, Game, Move
 from boulanger_env.cli import replay_output as command
 from boulanger_env.render import render_html
 from boulanger_env.render.html import player
+from boulanger_env.render.marks import MARKS, MOVED, Mark
 from boulanger_env.replay import Annotation, Replay, replay_of
 from boulanger_env.solver import Solution, Status, solve
 
@@ -414,6 +415,21 @@ def test_cards_glide_unless_that_is_not_wanted(page: browser.Page, two_games: Pa
         page.key("ArrowRight")
         duration = page.run("getComputedStyle(document.querySelector('.moved')).transitionDuration")
         assert (float(duration.removesuffix("s")) > 0) == motion
+
+
+def test_marks_have_their_colours_from_the_table(
+    page: browser.Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aces = Mark("+", (1, 2, 3), lambda game, last: [13 * suit + 1 for suit in range(4)])
+    monkeypatch.setitem(MARKS, "aces", aces)
+    monkeypatch.setitem(MARKS, MOVED, MARKS[MOVED]._replace(colour=(9, 8, 7)))
+    start = Game.from_code("MS-C4-1")
+    path = tmp_path / "page.html"
+    path.write_text(replay_of(start, [start.parse_move("6a").id]).to_html(), encoding="utf-8")
+    page.open(path, "#1/1")
+    strokes = "Array.from(document.querySelectorAll('{}'), (paper) => getComputedStyle(paper).stroke)"
+    assert page.run(strokes.format(".moved .paper")) == ["rgb(9, 8, 7)"]
+    assert page.run(strokes.format(".marked:not(.moved) .paper")) == ["rgb(1, 2, 3)"] * 4
 
 
 def test_a_game_without_a_move_is_only_a_table(page: browser.Page, tmp_path: Path) -> None:

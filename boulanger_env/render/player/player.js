@@ -137,7 +137,7 @@
       const order = place >= HOMES ? rankOf(card) : place >= CELLS ? 0 : place % HEIGHT;
       box.style.zIndex = order + (shifted.includes(card) ? 100 : 0);
       box.classList.toggle("moved", moved.includes(card));
-      const mark = game.marks.find(([, marked]) => marked[at].includes(card));
+      const mark = game.marks.find(([, marked]) => (marked ? marked[at] : moved).includes(card));
       box.classList.toggle("marked", mark !== undefined);
       if (mark) box.style.setProperty("--marked", mark[0]);
     }
