@@ -194,6 +194,7 @@ class Starts:
     def from_solutions(
         cls,
         deals: str | os.PathLike[str] | DealSet | Iterable[str],
+        /,
         *,
         quality: str = "short",
         auto_foundation: bool = False,

@@ -1,7 +1,23 @@
-"""Training a masked agent with Stable-Baselines3 (extra ``train``)."""
+"""Training an agent from rewards with Stable-Baselines3 (extra ``train``)."""
 
-from .job import train, verdicts
+from .job import resume, train
 from .network import CardMixer, CardPolicy
-from .setup import TrainSettings, make_envs, make_model
+from .outcome import both_tables, learned_from, verdicts
+from .ppo import ChancePPO
+from .setup import TrainSettings, default_threads, make_envs, make_model, make_starts
 
-__all__ = ["CardMixer", "CardPolicy", "TrainSettings", "make_envs", "make_model", "train", "verdicts"]
+__all__ = [
+    "CardMixer",
+    "CardPolicy",
+    "ChancePPO",
+    "TrainSettings",
+    "both_tables",
+    "default_threads",
+    "learned_from",
+    "make_envs",
+    "make_model",
+    "make_starts",
+    "resume",
+    "train",
+    "verdicts",
+]

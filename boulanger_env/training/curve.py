@@ -8,37 +8,42 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import PercentFormatter
 
-from boulanger_env.benchmark.statistics import mean
+from boulanger_env.benchmark.statistics import share
 from boulanger_env.files import write_with
 
-Curve = Sequence[tuple[int, Sequence[float]]]
-"""Timesteps, and the cards home in each validation game."""
+from .checkpoint import Point
+from .setup import TrainSettings
 
 
-def learning_curve(path: Path, curve: Curve, baselines: Mapping[str, float], title: str) -> None:
-    """Draw mean cards home over the training, with its 95 % interval, and the baselines' means.
+def learning_curve(
+    path: Path, points: Sequence[Point], baselines: Mapping[str, float], settings: TrainSettings
+) -> None:
+    """Draw the share of validation deals won over time, with its 95 % interval, and the baselines'.
 
     Args:
         path: a PNG file.
-        curve: at least one evaluation.
-        baselines: mean cards home of each on the same deals.
-        title: what was trained on what.
+        points: at least one evaluation.
+        baselines: the share that each wins of the same deals.
+        settings: of the training.
     """
-    steps = np.array([step for step, _ in curve])
-    estimates = [mean(home) for _, home in curve]
+    minutes = np.array([point.seconds / 60 for point in points])
+    rates = [share(point.won, point.deals) for point in points]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    low, high = np.array([(e.low, e.high) for e in estimates], float).T  # a single game's None becomes NaN
-    axes.fill_between(steps, low, high, alpha=0.2, linewidth=0, label="its 95 % interval")
-    axes.plot(steps, [e.value for e in estimates], marker="o", label="trained agent")
+    low, high = np.array([(rate.low, rate.high) for rate in rates], float).T
+    axes.fill_between(minutes, low, high, alpha=0.2, linewidth=0, label="its 95 % interval")
+    axes.plot(minutes, [rate.value for rate in rates], marker="o", label="trained agent")
     for style, (name, value) in zip(("--", "-."), baselines.items(), strict=False):
         axes.axhline(value, color="0.35", linestyle=style, linewidth=1, label=name)
-    axes.set(xlabel="moves played while learning", ylabel="cards home, of 52")
-    axes.set_title(title, parse_math=False)
+    axes.set(xlabel="minutes since the beginning", ylabel=f"won, of {points[-1].deals} validation deals")
+    how = (
+        "from rewards; solutions give start positions, never moves" if settings.curriculum else "from rewards"
+    )
+    axes.set_title(f"PPO, {settings.n_cells} cells, {how}", parse_math=False)
     axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter(EngFormatter())
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     buffer = io.BytesIO()

@@ -3,9 +3,9 @@
 What a card can do depends on the other cards of its suit (its parent, the cards to go home before it) and on those of
 its column (the cards above and below it). So there is one token per card, and two kinds of dense layer alternate: over
 the 13 cards of each suit, and over the cards of each column counted from the top. The suits share weights, and so do
-the columns. At the end every card has four scores: for going onto its parent, to an empty column,
-to a free cell and home; an action's logit is the score of the card it moves. So the network is equivariant to the
-order of suits, columns and cells: what it learns about one applies to all.
+the columns. At the end every card has four scores: for going onto its parent, to an empty column, to a free cell and
+home. These are the logits of ``actions="cards"``, whose actions are named by the card that moves. So the network is
+equivariant to the order of suits, columns and cells: what it learns about one applies to all.
 """
 
 from __future__ import annotations
@@ -23,22 +23,11 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - its usual name
 
+from boulanger_env.envs.action_maps import N_CARD_ACTIONS
 from boulanger_env.game.cards import N_CARDS, N_RANKS, N_SUITS
-from boulanger_env.game.moves import COLUMN_TO_CELL, N_ACTIONS
 from boulanger_env.game.state import N_COLUMNS
 
-from .tokens import (
-    N_BOARD_FEATURES,
-    N_COLUMN_SLOTS,
-    N_DEEP,
-    N_TOKEN_FEATURES,
-    Layout,
-    layout,
-    rearrange,
-)
-
-# What a card can do, in the order of its four scores.
-ONTO_PARENT, INTO_EMPTY, INTO_CELL, HOME = range(4)
+from .tokens import N_BOARD_FEATURES, N_DEEP, N_SLOTS, N_TOKEN_FEATURES, Layout, layout, rearrange
 
 
 class Mix(nn.Module):
@@ -71,15 +60,14 @@ class Block(nn.Module):
         batch = len(cards)
         mixed, suits = self.suits(self.norms[0](cards).view(batch, N_SUITS, -1), context)
         cards = cards + mixed.view(cards.shape)
-        slots = where.slots[:, :N_COLUMN_SLOTS]
-        columns = rearrange(self.norms[1](cards), slots, where.column_cards)
+        columns = rearrange(self.norms[1](cards), where.slots, where.cards)
         mixed, columns = self.columns(columns.view(batch, N_COLUMNS, -1), context)
-        cards = cards + rearrange(mixed.view(batch, N_COLUMN_SLOTS, -1), where.column_cards, slots)
+        cards = cards + rearrange(mixed.view(batch, N_SLOTS, -1), where.cards, where.slots)
         return cards, context + F.relu(self.summary(th.cat([suits, columns], 1)))
 
 
 class CardMixer(BaseFeaturesExtractor):
-    """The network. Its features are the 780 action logits, then ``context`` numbers about the whole board.
+    """The network. Its features are the 204 action logits, then ``context`` numbers about the whole board.
 
     Args:
         observation_space: that of the ``"cards"`` observation.
@@ -87,8 +75,6 @@ class CardMixer(BaseFeaturesExtractor):
         hidden: size of the hidden layers over a suit and over a column.
         blocks: how many times suits and columns are mixed.
         context: features of the whole board.
-        home_bias: added to the logits of foundation moves. A legal one never does harm (see the rules), so they get a
-            head start instead of having to be learned.
 
     Raises:
         ValueError: another observation space.
@@ -99,9 +85,8 @@ class CardMixer(BaseFeaturesExtractor):
         observation_space: spaces.Space[Any],
         width: int = 16,
         hidden: int = 64,
-        blocks: int = 1,
+        blocks: int = 2,
         context: int = 32,
-        home_bias: float = 6.0,
     ) -> None:
         if not isinstance(observation_space, spaces.Dict) or set(observation_space.spaces) != {
             "tableau",
@@ -109,7 +94,7 @@ class CardMixer(BaseFeaturesExtractor):
             "foundations",
         }:
             raise ValueError(f'this network reads observation="cards", not {observation_space}')
-        super().__init__(observation_space, N_ACTIONS + context)
+        super().__init__(observation_space, N_CARD_ACTIONS + context)
         self.embed = nn.Linear(N_TOKEN_FEATURES, width)
         self.rank = nn.Parameter(0.5 * th.randn(N_RANKS, width))
         self.board = nn.Linear(N_BOARD_FEATURES, context)
@@ -118,19 +103,15 @@ class CardMixer(BaseFeaturesExtractor):
         self.card_scores = nn.Linear(width, 4)
         self.board_scores = nn.Linear(context, 4)
         self.summary = nn.Linear(context + width, context)
-        self.home_bias = home_bias
-        # Near zero, so that the untrained policy is nearly uniform over the moves that do not go home.
+        # Near zero, so that the untrained policy is nearly uniform.
         for scores in (self.card_scores, self.board_scores):
             nn.init.normal_(scores.weight, std=0.01)
             nn.init.zeros_(scores.bias)
-        others = [[d for d in range(N_COLUMNS) if d != s] for s in range(N_COLUMNS)]
-        self.others: Tensor
-        self.register_buffer("others", th.tensor(others), persistent=False)
 
     def forward(self, observation: dict[str, Tensor]) -> Tensor:
-        """Features ``(B, 780 + context)`` of a batch of observations."""
+        """Features ``(B, 204 + context)`` of a batch of observations."""
         where = layout(observation)
-        batch = len(where.empty)
+        batch = len(where.board)
         cards = (self.embed(where.tokens).view(batch, N_SUITS, N_RANKS, -1) + self.rank).view(
             batch, N_CARDS, -1
         )
@@ -140,36 +121,18 @@ class CardMixer(BaseFeaturesExtractor):
         cards = self.norm(cards)
         scores = self.card_scores(cards) + self.board_scores(context)[:, None]
         summary = F.relu(self.summary(th.cat([context, cards.mean(1)], 1)))
-        return th.cat([self._logits(scores, where), summary], 1)
+        return th.cat([by_action(scores), summary], 1).float()
 
-    def _logits(self, scores: Tensor, where: Layout) -> Tensor:
-        """Action logits ``(B, 780)`` from each card's four scores ``(B, 52, 4)``, in the order of the action table."""
-        batch = len(scores)
-        in_slot = rearrange(scores, where.slots, where.cards)
-        columns = in_slot[:, :N_COLUMN_SLOTS].view(batch, N_COLUMNS, N_DEEP, 4)
-        cells = in_slot[:, N_COLUMN_SLOTS:]
-        # A group of k cards moves as its k-th card does: onto its parent, or into an empty column.
-        groups = columns[:, :, None]
-        to_empty = where.empty[:, self.others, None]
-        between = th.where(to_empty, groups[..., INTO_EMPTY], groups[..., ONTO_PARENT])
-        from_cell = th.where(
-            where.empty[:, None], cells[..., INTO_EMPTY, None], cells[..., ONTO_PARENT, None]
-        )
-        top = columns[:, :, 0]
-        return th.cat(
-            [
-                between.reshape(batch, COLUMN_TO_CELL),
-                top[..., INTO_CELL],
-                top[..., HOME] + self.home_bias,
-                from_cell.flatten(1),
-                cells[..., HOME] + self.home_bias,
-            ],
-            1,
-        )
+
+def by_action(scores: Tensor) -> Tensor:
+    """Each card's four scores, ``(B, 52, 4)``, in the order of the card actions, ``(B, 204)``."""
+    # A king has no parent.
+    onto_parent = scores[..., 0].view(-1, N_SUITS, N_RANKS)[..., :-1].flatten(1)
+    return th.cat([onto_parent, scores[..., 1:].transpose(1, 2).flatten(1)], 1)
 
 
 class MaskedMoves(MaskableDistribution):
-    """One of 780 actions, masked. Faster than sb3-contrib's own, which computes much that is never used."""
+    """One of the actions, masked. Faster than sb3-contrib's own, which computes much that is never used."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -179,7 +142,7 @@ class MaskedMoves(MaskableDistribution):
         return nn.Identity()
 
     def proba_distribution(self, action_logits: Tensor) -> MaskedMoves:
-        """Take these logits ``(B, 780)``, unmasked."""
+        """Take these logits ``(B, actions)``, unmasked."""
         self._unmasked = self._logits = action_logits
         return self
 
@@ -192,20 +155,28 @@ class MaskedMoves(MaskableDistribution):
 
     @property
     def probs(self) -> Tensor:
-        """Probabilities ``(B, 780)``."""
+        """Probabilities ``(B, actions)``."""
         return F.softmax(self._logits, 1)
+
+    @property
+    def logits(self) -> Tensor:
+        """Log-probabilities ``(B, actions)``."""
+        return F.log_softmax(self._logits, 1)
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """Log-probability ``(B,)`` of actions ``(B,)``."""
-        return F.log_softmax(self._logits, 1).gather(1, actions.long().view(-1, 1)).squeeze(1)
+        return self.logits.gather(1, actions.long().view(-1, 1)).squeeze(1)
 
     def entropy(self) -> Tensor:
         """Entropy ``(B,)``."""
-        return -(self.probs * F.log_softmax(self._logits, 1)).sum(1)
+        return -(self.probs * self.logits).sum(1)
 
     def sample(self) -> Tensor:
         """Actions ``(B,)`` by their probabilities."""
-        return th.multinomial(self.probs, 1).squeeze(1)
+        cumulative = self.probs.cumsum(1)
+        # Strictly below the total, and the first entry above it: an action without probability is never the one.
+        thresholds = th.rand(len(cumulative), 1, device=cumulative.device) * cumulative[:, -1:]
+        return th.searchsorted(cumulative, thresholds, right=True).squeeze(1)
 
     def mode(self) -> Tensor:
         """The likeliest actions ``(B,)``."""
@@ -223,20 +194,22 @@ class MaskedMoves(MaskableDistribution):
 
 class _Logits(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
-        return features[:, :N_ACTIONS]
+        return features[:, :N_CARD_ACTIONS]
 
 
-class _Value(nn.Linear):
+class _ChanceOfWinning(nn.Linear):
     def forward(self, features: Tensor) -> Tensor:
-        return super().forward(features[:, N_ACTIONS:])
+        return th.sigmoid(super().forward(features[:, N_CARD_ACTIONS:]).float())
 
 
 class CardPolicy(MaskableActorCriticPolicy):
-    """Actor and critic on one :class:`CardMixer`, for ``MaskablePPO(CardPolicy, env)`` with ``observation="cards"``.
+    """Actor and critic on one :class:`CardMixer`, for ``observation="cards", actions="cards"``.
+
+    The critic's values are chances of winning, between 0 and 1: right for a reward of 1 for a win and nothing else.
 
     Args:
         observation_space: that of the ``"cards"`` observation.
-        action_space: ``Discrete(780)``.
+        action_space: ``Discrete(204)``.
         lr_schedule: the optimizer's learning rate.
         **keywords: as for ``MaskableActorCriticPolicy``; those of :class:`CardMixer` go into
             ``features_extractor_kwargs``.
@@ -252,16 +225,22 @@ class CardPolicy(MaskableActorCriticPolicy):
         lr_schedule: Schedule,
         **keywords: Any,
     ) -> None:
-        if not isinstance(action_space, spaces.Discrete) or action_space.n != N_ACTIONS:
-            raise ValueError(f"this policy plays the {N_ACTIONS} moves without undo, not {action_space}")
+        if not isinstance(action_space, spaces.Discrete) or action_space.n != N_CARD_ACTIONS:
+            raise ValueError(
+                f'this policy plays the {N_CARD_ACTIONS} moves of actions="cards" without undo, not {action_space}'
+            )
         keywords.update(net_arch=[], ortho_init=False, features_extractor_class=CardMixer)
         super().__init__(observation_space, action_space, lr_schedule, **keywords)
+
+    def _get_action_dist_from_latent(self, latent_pi: Tensor) -> MaskedMoves:
+        # A new one each time, so that several threads can learn with one policy.
+        return MaskedMoves().proba_distribution(self.action_net(latent_pi))
 
     def _build(self, lr_schedule: Schedule) -> None:
         self._build_mlp_extractor()
         self.action_dist = MaskedMoves()
         self.action_net = _Logits()
-        self.value_net = _Value(self.features_dim - N_ACTIONS, 1)
+        self.value_net = _ChanceOfWinning(self.features_dim - N_CARD_ACTIONS, 1)
         self.optimizer = self.optimizer_class(
             self.parameters(), **{"lr": lr_schedule(1), **self.optimizer_kwargs}
         )

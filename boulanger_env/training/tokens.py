@@ -13,8 +13,8 @@ from boulanger_env.game.state import MAX_CELLS, N_COLUMNS, NO_CELL
 
 # Only the 13 topmost cards of a column have a slot. No run is longer, and deeper cards cannot move yet.
 N_DEEP = N_RANKS
-N_COLUMN_SLOTS = N_COLUMNS * N_DEEP
-N_SLOTS = N_COLUMN_SLOTS + MAX_CELLS
+N_SLOTS = N_COLUMNS * N_DEEP
+_CELL_SLOTS = N_SLOTS + MAX_CELLS
 
 # A card's place: its depth below the top of its column (the last: 7 or more), or one of these.
 IN_CELL, IS_HOME, BURIED, N_PLACES = 8, 9, 10, 11
@@ -31,19 +31,15 @@ class Layout(NamedTuple):
         tokens: float ``(B, 52, 21)``: each card's place, how many of its suit go home up to it, whether it lies on
             its parent and whether its child lies on it.
         board: float ``(B, 14)``: how many cells are free and how many columns are empty, one-hot.
-        empty: bool ``(B, 8)``: the empty columns.
-        slots: int64 ``(B, 108)``: the row of the card in each slot, for :func:`rearrange`. Column by column from the
-            top, then the cells.
-        cards: int64 ``(B, 52)``: the inverse, the slot of each card.
-        column_cards: int64 ``(B, 52)``: the same for column slots alone.
+        slots: int64 ``(B, 104)``: the row of the card in each place of a column, for :func:`rearrange`: column by
+            column, from the top.
+        cards: int64 ``(B, 52)``: the inverse, the place of each card.
     """
 
     tokens: Tensor
     board: Tensor
-    empty: Tensor
     slots: Tensor
     cards: Tensor
-    column_cards: Tensor
 
 
 def _rows(index: Tensor, n: int) -> Tensor:
@@ -57,26 +53,26 @@ def layout(observation: dict[str, Tensor]) -> Layout:
     tableau, cells = observation["tableau"].long(), observation["cells"].long()
     batch, device = len(tableau), tableau.device
     heights = (tableau > 0).sum(2)
-    empty = heights == 0
-    board = [F.one_hot((cells == 0).sum(1), MAX_CELLS + 1), F.one_hot(empty.sum(1), N_COLUMNS + 1)]
+    empty_columns = (heights == 0).sum(1)
+    board = [F.one_hot((cells == 0).sum(1), MAX_CELLS + 1), F.one_hot(empty_columns, N_COLUMNS + 1)]
 
     row = heights[:, :, None] - 1 - th.arange(N_DEEP, device=device)
     columns = th.where(row >= 0, tableau.gather(2, row.clamp(min=0)), 0)
     in_slot = th.cat([columns.flatten(1), th.where(cells == NO_CELL, 0, cells)], 1)
     # Empty slots all write to card 0, which is then dropped.
-    place = th.full((batch, N_CARDS + 1), N_SLOTS, device=device)
-    place.scatter_(1, in_slot, th.arange(N_SLOTS, device=device).expand(batch, -1))
+    place = th.full((batch, N_CARDS + 1), _CELL_SLOTS, device=device)
+    place.scatter_(1, in_slot, th.arange(_CELL_SLOTS, device=device).expand(batch, -1))
     place = place[:, 1:]
 
     ranks = th.arange(1, N_RANKS + 1, device=device)
     waiting = (ranks - observation["foundations"].long()[:, :, None]).flatten(1)
-    in_column = place < N_COLUMN_SLOTS
-    off_column = th.where(place < N_SLOTS, IN_CELL, th.where(waiting > 0, BURIED, IS_HOME))
+    in_column = place < N_SLOTS
+    off_column = th.where(place < _CELL_SLOTS, IN_CELL, th.where(waiting > 0, BURIED, IS_HOME))
     where = th.where(in_column, (place % N_DEEP).clamp(max=IN_CELL - 1), off_column)
 
     by_suit = place.view(batch, N_SUITS, N_RANKS)
     card, parent = by_suit[..., :-1], by_suit[..., 1:]
-    on_parent = (parent == card + 1) & (card < N_COLUMN_SLOTS - 1) & (parent % N_DEEP > 0)
+    on_parent = (parent == card + 1) & (card < N_SLOTS - 1) & (parent % N_DEEP > 0)
     tokens = [
         where[..., None] == th.arange(N_PLACES, device=device),
         waiting.clamp(max=N_WAITING)[..., None] == th.arange(1, N_WAITING + 1, device=device),
@@ -86,10 +82,8 @@ def layout(observation: dict[str, Tensor]) -> Layout:
     return Layout(
         tokens=th.cat(tokens, 2).float(),
         board=th.cat(board, 1).float(),
-        empty=empty,
-        slots=_rows(th.where(in_slot > 0, in_slot - 1, N_CARDS), N_CARDS),
+        slots=_rows(th.where(columns > 0, columns - 1, N_CARDS).flatten(1), N_CARDS),
         cards=_rows(place, N_SLOTS),
-        column_cards=_rows(place, N_COLUMN_SLOTS),
     )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import runpy
 from pathlib import Path
 from random import Random
@@ -15,8 +16,10 @@ import pytest
 import torch
 from support.paths import ROOT
 
-from boulanger_env import BoulangerVectorEnv, Game, Move, positions, sample_legal
+from boulanger_env import BoulangerVectorEnv, Game, positions, sample_legal
+from boulanger_env.envs import CARD_ACTION_TABLE
 from boulanger_env.solver import verdicts
+from boulanger_env.training.tokens import layout, rearrange
 
 EXAMPLES = ROOT / "examples"
 
@@ -52,6 +55,8 @@ def test_ppo_runs(
             "--timesteps",
             512,
             *small,
+            "--solutions",
+            5,
             "--reports",
             2,
             "--deals",
@@ -60,8 +65,8 @@ def test_ppo_runs(
             file,
         )
         said = capsys.readouterr().out
-        assert said.count("moves/s") == 2
-        assert "cards home" in said
+        assert said.count("whole deals 0%") == 2
+        assert "of 4 won" in said
         assert str(file) in said
         weights.append(ppo["load"](file).state_dict())
     assert [path.name for path in file.parent.iterdir()] == ["ppo.pt"]
@@ -96,16 +101,18 @@ def test_searches_with_networks(ppo: dict[str, Any], search: dict[str, Any], tmp
     from sb3_contrib import MaskablePPO
 
     from boulanger_env.sb3 import BoulangerVecEnv
+    from boulanger_env.training import CardPolicy, ChancePPO
 
     roots = positions.from_deals(["MS-C4-1", "MS-C4-5"])
     file = tmp_path / "model.zip"
     torch.manual_seed(0)
-    policies = [search["network_policy"](ppo["Agent"]())]
-    envs = BoulangerVecEnv(2), BoulangerVecEnv(2, observation="cards", actions="cards")
-    for kind, env in zip(("MlpPolicy", "MultiInputPolicy"), envs, strict=True):
-        MaskablePPO(kind, env, n_steps=2, batch_size=4, seed=0).save(file)
+    policies = [search["network_policy"](ppo["Agent"](), "cards", "cards")]
+    kinds = (MaskablePPO, "MlpPolicy"), (MaskablePPO, "MultiInputPolicy"), (ChancePPO, CardPolicy)
+    places, cards = BoulangerVecEnv(2), BoulangerVecEnv(2, observation="cards", actions="cards")
+    for (algorithm, kind), env in zip(kinds, (places, cards, cards), strict=True):
+        algorithm(kind, env, n_steps=2, batch_size=4, seed=0).save(file)
         policies.append(search["trained_policy"](file))
-    for policy, actions in zip(policies, ("places", "places", "cards"), strict=True):
+    for policy, actions in zip(policies, ("cards", "places", "cards", "cards"), strict=True):
         chances, values = policy.judge(roots)
         legal = positions.masks(roots, actions=actions, prune=True) == 1
         assert chances.sum(1) == pytest.approx(1, abs=1e-4)
@@ -183,40 +190,60 @@ def test_ppo_draws_by_the_probabilities(ppo: dict[str, Any]) -> None:
 
 def test_ppo_scores_the_card_that_moves(ppo: dict[str, Any]) -> None:
     agent = ppo["Agent"]()
-    codes = torch.arange(208.0).view(1, 52, 4) / 100
-    agent.policy.register_forward_hook(lambda layer, inputs, output: codes.expand_as(output))
-    n = 16
-    envs = BoulangerVectorEnv(n, 4)
+    scores = torch.arange(208.0).view(1, 52, 4) / 100
+    agent.policy.register_forward_hook(lambda layer, inputs, output: scores.expand_as(output))
+    envs = BoulangerVectorEnv(16, **ppo["RULES"])
     observations, infos = envs.reset(seed=5)
-    states = np.arange(n, dtype=np.uint64)
-    kinds = set()
-    for _ in range(25):
-        mask = torch.from_numpy(infos["action_mask"].view(np.bool_).copy())
-        mask[:, 0] |= mask.all(1)
-        log_probabilities, _ = agent(torch.from_numpy(observations), mask)
-        for i in range(n):
-            game = envs.game(i)
-            legal = game.legal_moves()
-            scores = []
-            for move in legal:
-                card, kind = moved(game, move)
-                kinds.add(kind)
-                scores.append(4 * (card - 1) + kind)
-            if legal:
-                expected = (torch.tensor(scores) / 100).log_softmax(0)
-                found = log_probabilities[i, [move.id for move in legal]]
-                assert torch.allclose(found, expected, atol=1e-4), i
+    mask = ppo["bits"](infos)
+    log_probabilities, _ = agent(ppo["tensors"](observations), mask)
+    for legal, found in zip(mask, log_probabilities, strict=True):
+        expected = torch.tensor(
+            [(4 * (card - 1) + kind) / 100 for card, kind in CARD_ACTION_TABLE[legal].tolist()]
+        )
+        assert torch.allclose(found[legal], expected.log_softmax(0), atol=1e-4)
+        assert (found[~legal] < -1e8).all()
+
+
+@pytest.mark.parametrize("n_cells", [4, 2, 1])
+def test_ppo_reads_the_board_as_the_package_does(ppo: dict[str, Any], n_cells: int) -> None:
+    envs = BoulangerVectorEnv(32, n_cells, **ppo["RULES"])
+    observations, infos = envs.reset(seed=3)
+    states = np.arange(32, dtype=np.uint64)
+    for _ in range(30):
+        board = ppo["tensors"](observations)
+        where = layout(board)
+        facts, counts, card, place = ppo["look"](board)
+        assert torch.equal(facts, where.tokens)
+        assert torch.equal(counts, where.board)
+        values = torch.randn(32, 52, 3)
+        assert torch.equal(
+            ppo["Move"].apply(values, card, place), rearrange(values, where.slots, where.cards)
+        )
         observations, _, _, _, infos = envs.step(sample_legal(infos["action_mask"], states))
-    assert kinds == {0, 1, 2, 3}
 
 
-def moved(game: Any, move: Move) -> tuple[int, int]:
-    """The card that a move takes, of a group the highest, and where it goes as the network counts it."""
-    columns = game.columns
-    card = columns[move.source][-move.size] if move.source < 8 else game.cells[move.source - 8]
-    if move.destination >= 8:
-        return card, move.destination - 6
-    return card, 0 if columns[move.destination] else 1
+def test_ppo_learns_the_same_in_parts(ppo: dict[str, Any]) -> None:
+    """The gradients of the parts of a minibatch add up to its own."""
+    torch.manual_seed(2)
+    agent = ppo["Agent"]()
+    envs = BoulangerVectorEnv(24, **ppo["RULES"])
+    observations, infos = envs.reset(seed=3)
+    masks = ppo["bits"](infos)
+    with torch.no_grad():
+        log_probabilities, _ = agent(ppo["tensors"](observations), masks)
+    actions = ppo["draw"](log_probabilities)
+    before = log_probabilities.gather(1, actions[:, None]).squeeze(1) + 0.1 * torch.randn(24)
+    columns = masks, actions, before, torch.randn(24), torch.rand(24)
+    args = argparse.Namespace(clip=0.2, value=0.5)
+
+    def gradients(rows: slice) -> Any:
+        board = {name: array[rows] for name, array in ppo["tensors"](observations).items()}
+        return ppo["gradients"](agent, (board, *(column[rows] for column in columns)), 24, 0.01, args)[0]
+
+    whole = gradients(slice(None))
+    for all_, first, second in zip(whole, gradients(slice(0, 10)), gradients(slice(10, 24)), strict=True):
+        # Half as many bits as usual are kept of each number.
+        assert torch.allclose(all_, first + second, atol=0.02 * float(all_.abs().max()) + 1e-7)
 
 
 @pytest.mark.parametrize("illegal_action", ["penalize", "terminate"])

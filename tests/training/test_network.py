@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gymnasium import spaces
 
-from boulanger_env import BoulangerEnv
-from boulanger_env.game.moves import ACTION_TABLE, Move
+from boulanger_env.envs import CARD_ACTION_TABLE
 
 th = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
@@ -17,8 +15,11 @@ pytest.importorskip("sb3_contrib")
 from sb3_contrib import MaskablePPO  # noqa: E402
 
 from boulanger_env.sb3 import BoulangerVecEnv  # noqa: E402
-from boulanger_env.training import CardPolicy  # noqa: E402
+from boulanger_env.training import CardPolicy, ChancePPO  # noqa: E402
+from boulanger_env.training.network import MaskedMoves, by_action  # noqa: E402
 from boulanger_env.training.tokens import N_SLOTS, layout, rearrange  # noqa: E402
+
+RULES = {"observation": "cards", "actions": "cards"}
 
 
 def play(env, steps, seed=0):
@@ -47,7 +48,7 @@ def make_policy(env, **sizes):
 
 @pytest.mark.parametrize(("n_cells", "steps"), [(4, 9), (2, 6), (1, 4)])
 def test_tokens_say_where_each_card_is(n_cells, steps):
-    tensors, _, games = play(BoulangerVecEnv(8, n_cells, observation="cards"), steps)
+    tensors, _, games = play(BoulangerVecEnv(8, n_cells, **RULES), steps)
     tokens = layout(tensors).tokens
     for i, game in enumerate(games):
         for card in range(1, 53):
@@ -72,45 +73,15 @@ def test_tokens_say_where_each_card_is(n_cells, steps):
             assert tokens[i, card - 1].tolist() == expected.tolist()
 
 
-# Two empty columns, runs that may go there in parts, and a card in a cell whose parent is a top card.
-NEAR_THE_END = """
-Foundations: S-8 H-9 D-9 C-8
-Freecells: JD - - -
-KC QC JC TC
-KH QH JH TH
-KS QS QD
-KD TD
-JS TS 9S
-9C
-:
-:
-"""
-
-
 def test_action_logit_is_the_score_of_the_card_that_moves():
-    env = BoulangerEnv(observation="cards")
-    extractor = make_policy(env).features_extractor
-    scores = (10.0 * th.arange(52)[:, None] + th.arange(4))[None].contiguous()
-    seen = set()
-    for options in ({"board": NEAR_THE_END}, {"code": "BK1-C4-AAAAA24"}):
-        observation, info = env.reset(options=options)
-        game = env.game
-        tensors = {key: th.as_tensor(value)[None] for key, value in observation.items()}
-        logits = extractor._logits(scores, layout(tensors))[0]
-        for action in np.flatnonzero(info["action_mask"]).tolist():
-            source, destination, size = Move.from_id(action)
-            card = game.cells[source - 8] if source >= 8 else game.columns[source][-size]
-            kind = destination - 6 if destination >= 8 else int(not game.columns[destination])
-            bias = extractor.home_bias if kind == 3 else 0
-            assert logits[action].item() == 10 * (card - 1) + kind + bias
-            seen.add((kind, source >= 8, size > 1))
-    assert {kind for kind, _, _ in seen} == {0, 1, 2, 3}
-    assert {(1, True, False), (1, False, True), (0, True, False)} <= seen
+    scores = (10.0 * th.arange(52)[:, None] + th.arange(4))[None]
+    logits = by_action(scores)[0]
+    assert logits.tolist() == [10 * (card - 1) + kind for card, kind in CARD_ACTION_TABLE.tolist()]
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_order_of_suits_columns_and_cells_does_not_matter(blocks):
-    env = BoulangerVecEnv(16, observation="cards")
+    env = BoulangerVecEnv(16, **RULES)
     policy = make_policy(env, blocks=blocks)
     rng = np.random.default_rng(3)
     columns, suits, cells = rng.permutation(8), rng.permutation(4), rng.permutation(4)
@@ -127,19 +98,18 @@ def test_order_of_suits_columns_and_cells_does_not_matter(blocks):
         "cells": th.as_tensor(recoloured(tensors["cells"])[:, cells]),
         "foundations": th.as_tensor(foundations),
     }
-    same_move = [
-        Move(int(columns[s]) if s < 8 else 8 + int(cells[s - 8]), int(columns[d]) if d < 8 else d, k).id
-        for s, d, k in ACTION_TABLE.tolist()
-    ]
+    number = {(card, kind): action for action, (card, kind) in enumerate(CARD_ACTION_TABLE.tolist())}
+    same_move = [number[int(recoloured(th.tensor(card))), kind] for card, kind in CARD_ACTION_TABLE.tolist()]
     with th.no_grad():
         ours, theirs = policy.extract_features(tensors), policy.extract_features(other)
-    assert ours[:, :780].std() > 0.5
-    assert th.allclose(theirs[:, :780], ours[:, same_move], atol=1e-4)
-    assert th.allclose(theirs[:, 780:], ours[:, 780:], atol=1e-4)
+        assert th.allclose(policy.predict_values(tensors), policy.predict_values(other), atol=1e-4)
+    assert ours[:, :204].std() > 0.5
+    assert th.allclose(theirs[:, same_move], ours[:, :204], atol=1e-4)
+    assert th.allclose(theirs[:, 204:], ours[:, 204:], atol=1e-4)
 
 
 def test_rearrange_has_the_right_gradient():
-    tensors, _, _ = play(BoulangerVecEnv(3, observation="cards"), 8)
+    tensors, _, _ = play(BoulangerVecEnv(3, **RULES), 8)
     where = layout(tensors)
     values = th.randn(3, 52, 2, dtype=th.double, requires_grad=True)
     assert th.autograd.gradcheck(lambda cards: rearrange(cards, where.slots, where.cards), (values,))
@@ -149,12 +119,10 @@ def test_rearrange_has_the_right_gradient():
 def test_distribution_agrees_with_sb3_contrib():
     from sb3_contrib.common.maskable.distributions import MaskableCategoricalDistribution
 
-    from boulanger_env.training.network import MaskedMoves
-
     th.manual_seed(1)
-    logits, masks = 3 * th.randn(50, 780), th.rand(50, 780) < 0.02
+    logits, masks = 3 * th.randn(50, 204), th.rand(50, 204) < 0.1
     masks[:, 5] = True
-    ours, theirs = MaskedMoves(), MaskableCategoricalDistribution(780)
+    ours, theirs = MaskedMoves(), MaskableCategoricalDistribution(204)
     for distribution in (ours, theirs):
         distribution.proba_distribution(logits)
         distribution.apply_masking(masks)
@@ -162,16 +130,22 @@ def test_distribution_agrees_with_sb3_contrib():
     assert th.allclose(ours.log_prob(actions), theirs.log_prob(actions), atol=1e-5)
     assert th.allclose(ours.entropy(), theirs.entropy(), atol=1e-5)
     assert th.equal(ours.mode(), theirs.mode())
-    drawn = th.stack([ours.sample() for _ in range(50)])
-    assert masks.gather(1, drawn.T).all()
+    drawn = th.stack([ours.sample() for _ in range(1000)], 1)
+    assert masks.gather(1, drawn).all()
+    shares = th.zeros(50, 204).scatter_add(1, drawn, th.ones(50, 1000)) / 1000
+    # 5 standard errors of a probability of a half: there are 10,000 of them.
+    assert (shares - ours.probs).abs().max() < 5 * (0.25 / 1000) ** 0.5
     ours.apply_masking(None)
     theirs.apply_masking(None)
     assert th.allclose(ours.entropy(), theirs.entropy(), atol=1e-5)
 
 
-def test_learns_saves_and_loads(tmp_path: Path):
-    env = BoulangerVecEnv(4, observation="cards", reward="foundation", prune=True)
-    model = MaskablePPO(CardPolicy, env, n_steps=16, batch_size=32, n_epochs=1, seed=0, device="cpu")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_learns_saves_and_loads(tmp_path: Path, threads):
+    env = BoulangerVecEnv(4, reward="win", **RULES)
+    model = ChancePPO(
+        CardPolicy, env, threads=threads, n_steps=16, batch_size=32, n_epochs=1, seed=0, device="cpu"
+    )
     before = {name: weight.clone() for name, weight in model.policy.state_dict().items()}
     model.learn(128)
     assert all(not th.equal(before[name], weight) for name, weight in model.policy.named_parameters())
@@ -191,11 +165,25 @@ def test_learns_saves_and_loads(tmp_path: Path):
         assert actions.tolist() == expected.tolist()
 
 
+def test_values_are_chances():
+    env = BoulangerVecEnv(8, **RULES)
+    th.manual_seed(0)
+    policy = CardPolicy(env.observation_space, env.action_space, lambda _: 1e-3)
+    tensors, masks, _ = play(env, 5)
+    with th.no_grad():
+        values = policy.predict_values(tensors)
+        _, of_forward, _ = policy(tensors, action_masks=masks)
+    assert values.shape == (8, 1)
+    assert ((values > 0) & (values < 1)).all()
+    assert values.std() > 1e-5
+    assert th.allclose(values, of_forward)
+
+
 def test_spaces_that_do_not_fit_are_named():
-    features, cards = BoulangerVecEnv(1), BoulangerVecEnv(1, observation="cards", allow_undo=True)
+    features = BoulangerVecEnv(1, actions="cards")
     with pytest.raises(ValueError, match='reads observation="cards"'):
         CardPolicy(features.observation_space, features.action_space, lambda _: 1e-3)
-    with pytest.raises(ValueError, match="without undo"):
-        CardPolicy(cards.observation_space, cards.action_space, lambda _: 1e-3)
-    with pytest.raises(ValueError, match="780 moves"):
-        CardPolicy(cards.observation_space, spaces.Discrete(204), lambda _: 1e-3)
+    for keywords in ({"allow_undo": True}, {"actions": "places"}):
+        env = BoulangerVecEnv(1, **{**RULES, **keywords})
+        with pytest.raises(ValueError, match=r"204 moves.*without undo"):
+            CardPolicy(env.observation_space, env.action_space, lambda _: 1e-3)
