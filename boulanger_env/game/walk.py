@@ -55,7 +55,7 @@ def walk(start: Game, actions: Iterable[int]) -> Iterator[Step]:
     for action in actions:
         text, error = shown(action), ""
         try:
-            if action == NOTHING:
+            if isinstance(action, int) and action == NOTHING:
                 raise IllegalMoveError(
                     "refused by the episode's settings: with auto_foundation undo takes back own moves only, and "
                     "no_repeats forbids a position that the episode has been in"

@@ -152,7 +152,10 @@ class TestPlay:
         assert results.fingerprint == load("c2-validation-100")[:3].fingerprint
         assert results.version == boulanger_env.__version__
         assert results.settings == {
+            "actions": "places",
             "allow_undo": False,
+            "auto_foundation": False,
+            "no_repeats": False,
             "illegal_action": "penalize",
             "max_episode_steps": 40,
             "observation": "cards",

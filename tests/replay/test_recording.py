@@ -24,6 +24,7 @@ from boulanger_env.benchmark.evaluation import header_of
 from boulanger_env.benchmark.replay_folder import RUN, claim
 from boulanger_env.deals import DealSet
 from boulanger_env.replay import Annotation, Replay, ReplayError
+from boulanger_env.solver import diagnose
 from boulanger_env.wrappers import MaskInObservation, RecordReplay
 
 DEALS = DealSet("few", [*(f"MS-C4-{i}" for i in range(1, 12)), "MS-C2-5", "BK1-C4-AAAAA24"])
@@ -531,7 +532,7 @@ def test_a_page_of_all_games_is_written(folder: Path, tmp_path: Path) -> None:
     assert '"title":"MS-C4-1","agent":"a solver"' in text
     assert '"title":"MS-C4-12","agent":"chance"' in text
     run(folder / "1.json", "--html", page)
-    assert page.read_text() == won().to_html(solvable=True)
+    assert page.read_text() == won().to_html(diagnosis=diagnose(won().start, won().actions))
 
 
 def test_a_game_plays_in_the_terminal(folder: Path) -> None:
@@ -587,7 +588,7 @@ def test_whatever_its_output_is(folder: Path, tmp_path: Path) -> None:
             f"{command} {rest}", shell=True, cwd=folder, env=environment, stderr=subprocess.PIPE, check=True
         )
         assert found.stderr == b""
-    assert (folder / "page.html").read_text() == won().to_html(solvable=True)
+    assert (folder / "page.html").read_text() == won().to_html(diagnosis=diagnose(won().start, won().actions))
     environment["PYTHONIOENCODING"] = "ascii"
     shown = subprocess.check_output(command, shell=True, cwd=folder, env=environment)
     assert shown.startswith(b"# MS-C4-1 ? a solver\n")

@@ -100,6 +100,7 @@ def test_settings_are_written_out() -> None:
         "reward": {"foundation": 10, "from_cell": 5, "win": 0, "step": 0, "illegal": -1, "stuck": 0},
         "illegal_action": "penalize",
         "auto_foundation": False,
+        "no_repeats": False,
         "allow_undo": True,
         "prune": False,
         "max_episode_steps": 500,
