@@ -476,7 +476,8 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
         """
         with self._turn:
             games = self._as_games()
-            games = write_state(checked_state(state, games, 1), games, slice(None))
+            arrays = checked_state(state, games, 1, auto_foundation=bool(self._rules.auto_foundation))
+            games = write_state(arrays, games, slice(None))
             episode = games.episodes[0]
             outcome = int(episode[E_OUTCOME])
             self._position, self._steps = int(episode[E_POSITION]), int(episode[E_STEPS])

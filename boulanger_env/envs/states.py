@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from boulanger_env.game.checks import as_array, shown
 from boulanger_env.game.errors import BoulangerError
 
-from ._batch.loops import Games
+from ._batch.loops import E_OUTCOME, Games
+from ._batch.state_checks import add_to_digests, with_foundation_move
 from ._batch.visits import VISITED, listed_visits, with_visits
 
 GameState = dict[str, NDArray[Any]]
@@ -28,8 +29,6 @@ VERSION = 1
 # A view of the boards, and what listed_visits stands for.
 _NOT_AS_THEY_ARE = ("words", "heads", "visited")
 _VERSION, _DIGEST = "version", "digest"
-_ODD = np.random.default_rng(20).integers(2**63, size=1 << 16, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def read_state(games: Games, chosen: NDArray[np.int64] | slice) -> GameState:
@@ -46,13 +45,14 @@ def read_state(games: Games, chosen: NDArray[np.int64] | slice) -> GameState:
     }
 
 
-def checked_state(state: Any, games: Games, count: int) -> GameState:
+def checked_state(state: Any, games: Games, count: int, *, auto_foundation: bool) -> GameState:
     """The arrays of a state of ``count`` games, ready for :func:`write_state`.
 
     Args:
         state: as returned by ``get_state``, or what ``np.load`` makes of it.
         games: the environment's own.
         count: how many games are to be set.
+        auto_foundation: whether foundation moves play themselves, so that none can be left.
 
     Raises:
         BoulangerError: it is not a state of so many games, of this version and of an environment with such keywords, or
@@ -94,6 +94,13 @@ def checked_state(state: Any, games: Games, count: int) -> GameState:
             f"game {wrong[0]} of the state has been modified since get_state(): use reset() to start from positions of "
             "your own"
         )
+    if auto_foundation:
+        wrong_one = int(with_foundation_move(arrays["boards"], arrays["episodes"][:, E_OUTCOME]))
+        if wrong_one >= 0:
+            raise BoulangerError(
+                f"game {wrong_one} of the state has a foundation move left: it was made by an environment without "
+                "auto_foundation"
+            )
     return arrays
 
 
@@ -149,6 +156,5 @@ def _digests(arrays: GameState) -> NDArray[np.uint64]:
         odd = rows.shape[1] % 8
         if odd:
             rows = np.pad(rows, ((0, 0), (0, 8 - odd)))
-        words = rows.view(np.uint64)
-        digests = (digests ^ (digests >> np.uint64(29))) * _MIX + words @ _ODD[: words.shape[1]]
+        add_to_digests(digests, rows.view(np.uint64))
     return digests

@@ -433,7 +433,9 @@ class BoulangerVectorEnv(VectorEnv[ObservationT, NDArray[np.int64], NDArray[Any]
         chosen = read_indices(indices, self.num_envs, distinct=True)
         count = self.num_envs if isinstance(chosen, slice) else len(chosen)
         with self._turn:
-            arrays = checked_state(state, self._games, count)
+            arrays = checked_state(
+                state, self._games, count, auto_foundation=bool(self._rules.auto_foundation)
+            )
             if not isinstance(chosen, slice):
                 self._check_reset()
             self._games, self._room = write_state(arrays, self._games, chosen), 0

@@ -15,6 +15,7 @@ from support.example_starts import SOLVED, example_starts
 
 from boulanger_env import BoulangerEnv, BoulangerError, BoulangerVectorEnv, Game
 from boulanger_env.envs.states import VERSION
+from boulanger_env.game.moves import TO_FOUNDATION
 
 N = 5
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -389,3 +390,36 @@ def test_memories_of_different_lengths_are_joined_with_zeros() -> None:
         assert both.game(i) == one.game(0)
         again = both.get_state([i])
         assert np.count_nonzero(again["visited"]) == np.count_nonzero(state["visited"])
+
+
+def test_changes_of_two_words_do_not_cancel_out() -> None:
+    envs = BoulangerVectorEnv(2)
+    envs.reset(seed=1)
+    state = envs.get_state()
+    for first, second in ((167, 175), (7, 15), (3, 11)):
+        bad = {**state, "boards": state["boards"].copy()}
+        bad["boards"][0, [first, second]] ^= 0x80
+        with pytest.raises(BoulangerError, match="game 0 of the state has been modified"):
+            envs.set_state(bad)
+    bad = {**state, "boards": state["boards"].copy()}
+    words = bad["boards"][1].view(np.uint64)
+    words[[0, 1]] = words[[1, 0]]
+    with pytest.raises(BoulangerError, match="game 1 of the state has been modified"):
+        envs.set_state(bad)
+
+
+def test_a_state_with_a_foundation_move_is_not_one_of_auto_foundation() -> None:
+    code = next(
+        code
+        for code in (f"MS-C4-{number}" for number in range(1, 100))
+        if any(move.destination == TO_FOUNDATION for move in Game.from_code(code).legal_moves())
+    )
+    plain = BoulangerVectorEnv(1)
+    plain.reset(options={"codes": [code]})
+    state = plain.get_state()
+    for env in (BoulangerVectorEnv(1, auto_foundation=True), BoulangerEnv(auto_foundation=True)):
+        env.reset(seed=3)
+        before = env.get_state()
+        with pytest.raises(BoulangerError, match="game 0 of the state has a foundation move left"):
+            env.set_state(state)
+        assert same(env.get_state(), before)
