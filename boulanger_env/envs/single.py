@@ -139,7 +139,8 @@ class BoulangerEnv(gym.Env[ObservationT, np.int64]):
     reset: such a move is never a mistake. So the mask never contains one. They count as moves, not as steps;
     their points and rewards belong to the action before them, and those at reset to the first action, so that
     with the reward `"score"` an episode's return is still its score. Undo takes back the player's own last move
-    together with the foundation moves after it; those at reset stay. A start that they would end is rejected.
+    together with the foundation moves after it; those at reset stay, unless the game was given with a
+    history, which can be taken back too. A start that they would end is rejected.
 
     ## No Repeated Positions
 
