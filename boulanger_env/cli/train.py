@@ -78,7 +78,7 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train an agent from rewards and benchmark it against two baselines.
+    """Train an agent from rewards, and benchmark it.
 
     All output goes to one folder: the model, the results, a learning curve and a game to look at. Ctrl-C ends the
     training early: the best model so far is kept and benchmarked.

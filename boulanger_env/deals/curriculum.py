@@ -53,9 +53,9 @@ class ReverseCurriculum:
     >>> envs = BoulangerVectorEnv(16, deals=starts, max_episode_steps=5)
     >>> _, infos = envs.reset(seed=0)
     >>> for _ in range(50):
-    ...     *_, infos = envs.step(infos["action_mask"].argmax(1))
+    ...     *_, infos = envs.step(779 - infos["action_mask"][:, ::-1].argmax(1))  # foundation moves are the last
     ...     curriculum.update(infos)
-    >>> bool(starts.weights[1] > starts.weights[40])
+    >>> bool(curriculum.wins[1] > curriculum.wins[40])
     True
     """
 

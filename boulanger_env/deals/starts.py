@@ -221,7 +221,7 @@ class Starts:
 
         >>> starts = Starts.from_solutions(["MS-C4-1", "MS-C2-1"], workers=1, auto_foundation=True)
         >>> len(starts), starts.left[:3]
-        (33, array([33, 32, 31], dtype=int32))
+        (31, array([31, 30, 29], dtype=int32))
         """
         boards, left = [], []
         solutions = solve_many(as_deal_set(deals), workers, progress, quality=quality, node_limit=node_limit)

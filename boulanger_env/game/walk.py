@@ -91,7 +91,7 @@ def as_played(
 
     >>> game = Game.from_code("MS-C4-1")
     >>> as_played(game, [733, 733], auto_foundation=True, no_repeats=False)
-    [(733, True), (733, True), (741, False)]
+    [(733, True), (733, True), (741, False), (741, False), (777, False)]
     """
     game = start.copy()
     played: list[tuple[int, bool]] = []

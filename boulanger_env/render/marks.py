@@ -49,7 +49,7 @@ def marks_of(game: Game, last: LastMove | None) -> dict[int, str]:
     >>> game = Game.from_code("MS-C4-1")
     >>> game.push(game.parse_move("6a"))
     >>> marks_of(game, last_move_of(game))
-    {38: 'moved'}
+    {29: 'moved'}
     """
     marked: dict[int, str] = {}
     for name, mark in MARKS.items():

@@ -357,5 +357,5 @@ def test_a_tuple_will_do_for_a_move() -> None:
 def test_a_tap_on_nothing(source: object) -> None:
     game = Game.from_code("MS-C4-1")
     for tap in (game.tap, game.double_tap):
-        with pytest.raises(IllegalMoveError, match="no source"):
+        with pytest.raises(IllegalMoveError, match="is not a source"):
             tap(source)  # type: ignore[arg-type]

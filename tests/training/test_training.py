@@ -346,7 +346,7 @@ def test_what_cannot_be_resumed(folder: Path, tmp_path: Path) -> None:
     assert "goes on as the run began" in refused("--resume", folder, "--seed", 4)
     assert "ends by one of them" in refused("--resume", folder, "--minutes", 1, "--timesteps", 5)
     with open_locked(folder / "log.txt"):
-        assert "another process is at work on the run" in refused("--resume", folder)
+        assert "another process is working on the run" in refused("--resume", folder)
     (tmp_path / "checkpoint.pt").write_bytes(b"PK")
     assert "not a checkpoint of boulanger train" in refused("--resume", tmp_path)
     whole = (folder / "checkpoint.pt").read_bytes()
