@@ -19,6 +19,10 @@ _LEAST = 0.005
 _PROBED = 0.02
 _OPENED = 0.1
 _READ = ("group", "is_success")
+_REMEDY = {
+    **dict.fromkeys(_READ, "make the environment with deals=starts"),
+    "_final_info": "it tells which entries of final_info are of games that ended",
+}
 _NOT_TOLD = "these infos do not tell which episodes ended: give update(infos, terminations | truncations)"
 _FIRST = 0.5  # the win rate of a group that nothing is known about: it is drawn most
 
@@ -171,9 +175,12 @@ def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.
             ended = ["terminal_observation" in info for info in infos]
         infos = {key: [_entry(info, key) for info in infos] for key in _READ}
     elif "final_info" in infos:
-        infos, ended = infos["final_info"], infos["_final_info"]
+        infos, ended = infos["final_info"], _entry(infos, "_final_info")
     elif "episode_length" in infos:
-        ended = np.asarray(infos["episode_length"]) > 0
+        lengths = as_array("infos: episode_length", infos["episode_length"])
+        if lengths.dtype.kind not in "iu":
+            raise BoulangerError(f"infos: episode_length {shown(infos['episode_length'])} must be integers")
+        ended = lengths > 0
     elif ended is None:
         raise BoulangerError(_NOT_TOLD)
     chosen = np.atleast_1d(as_array("ended", ended))
@@ -193,7 +200,9 @@ def _ends(infos: Any, ended: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.
     return groups[chosen], won[chosen]
 
 
-def _entry(info: Mapping[str, Any], key: str) -> Any:
+def _entry(info: Any, key: str) -> Any:
+    if not isinstance(info, Mapping):
+        raise BoulangerError(f"infos: final_info is {shown(info)}: it must be a dict")
     if key not in info:
-        raise BoulangerError(f"infos have no {key!r}: make the environment with deals=starts")
+        raise BoulangerError(f"infos have no {key!r}: {_REMEDY[key]}")
     return info[key]

@@ -123,7 +123,8 @@ def read_weights(weights: Any, n_groups: int, present: NDArray[Any]) -> NDArray[
         )
     if given.dtype.kind not in "biuf":
         raise BoulangerError(f"weights {shown(weights)} are not numbers")
-    checked = given.astype(np.float64)
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused below
+        checked = given.astype(np.float64)
     wrong = np.flatnonzero(~(np.isfinite(checked) & (checked >= 0)))
     if len(wrong):
         raise BoulangerError(

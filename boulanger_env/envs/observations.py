@@ -143,7 +143,7 @@ def _from_cards(observation: Mapping[str, Any]) -> Board:
                 f"observation: {name} of shape {part.shape}: 'cards' have {shape}, in a batch (n, {shape[0]}, ...)"
             )
     boards = np.zeros((*lead, BOARD_SIZE), np.uint8)
-    boards[..., TABLEAU:CELLS] = parts[0].reshape(*lead, -1)
+    boards[..., TABLEAU:CELLS] = parts[0].reshape(*lead, CELLS - TABLEAU)
     boards[..., CELLS:FOUNDATIONS] = parts[1]
     boards[..., FOUNDATIONS:HEIGHTS] = parts[2]
     return boards

@@ -227,6 +227,13 @@ def test_its_state_is_kept() -> None:
         (7, True, "a dict, or a list of dicts"),
         ([7], [True], "a dict, or a list of dicts"),
         ("infos", True, "a dict, or a list of dicts"),
+        ({"final_info": {}}, None, "no '_final_info'"),
+        ({"final_info": {"group": [1], "is_success": [True]}}, None, "no '_final_info'"),
+        ({"final_info": None, "_final_info": [True]}, None, "final_info is None: it must be a dict"),
+        ({"final_info": 5, "_final_info": [True]}, None, "final_info is 5: it must be a dict"),
+        ({"final_info": {}, "_final_info": None}, None, "no 'group'"),
+        ({"episode_length": ["x"], "group": [1], "is_success": [True]}, None, "must be integers"),
+        ({"episode_length": None, "group": [1], "is_success": [True]}, None, "must be integers"),
     ],
 )
 def test_wrong_infos_change_nothing(infos: Any, ended: Any, words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,7 @@ def test_several_processes_find_the_same() -> None:
         (["a"] * 6, "are not numbers"),
         (None, "weights"),
         ([1j] * 6, "are not numbers"),
+        (np.full(6, np.longdouble("1e400")), "weight 0 is inf"),
     ],
 )
 def test_wrong_weights_change_nothing(weights: Any, words: str) -> None:
@@ -340,6 +342,52 @@ def test_files_that_are_no_starts(tmp_path: Path) -> None:
         np.save(file, np.zeros(3))
     with pytest.raises(BoulangerError, match="does not hold starts"):
         Starts.load(path)
+
+
+@pytest.mark.parametrize("deals", ["solvable", ["MS-C4-1", "MS-C2-7"]])
+def test_a_damaged_directory_never_changes_what_is_loaded(deals: Any, tmp_path: Path) -> None:
+    path = tmp_path / "starts.npz"
+    starts = Starts(GAMES[:1], deals=deals, deal_share=0.5)
+    starts.save(path)
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(whole.index(b"PK\x01\x02"), len(whole)):
+        for bits in (1, 32, 255):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ bits]) + whole[place + 1 :])
+            try:
+                loaded = Starts.load(path)
+            except BoulangerError as error:
+                assert str(path) in str(error)  # noqa: PT017
+                refused += 1
+            else:
+                assert same(loaded, starts)
+    assert refused > 300
+
+
+def test_a_file_must_have_every_array_once_and_a_known_version(tmp_path: Path) -> None:
+    path = tmp_path / "starts.npz"
+    Starts(GAMES, deals=["MS-C4-1"], deal_share=0.5).save(path)
+    content = dict(np.load(path))
+    for changed, words in (
+        ({key: content[key] for key in content if key != "deal_codes"}, "each once"),
+        ({key: content[key] for key in content if key != "deal_set"}, "each once"),
+        ({**content, "more": 1}, "'more.npy'"),
+        ({**content, "deal_codes": np.array([], np.str_)}, "'codes' has no codes"),
+        ({**content, "deal_set": ""}, "cannot name a deal set"),
+        ({**content, "boulanger_starts": True}, "starts of version True"),
+        ({**content, "boulanger_starts": 1.0}, "starts of version 1.0"),
+    ):
+        np.savez(path, **changed)
+        with pytest.raises(BoulangerError, match=words) as caught:
+            Starts.load(path)
+        assert str(path) in str(caught.value)
+    for method in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        np.savez(tmp_path / "plain.npz", **content)
+        with zipfile.ZipFile(tmp_path / "plain.npz") as plain, zipfile.ZipFile(path, "w", method) as other:
+            for name in plain.namelist():
+                other.writestr(name, plain.read(name))
+        with pytest.raises(BoulangerError, match="compressed in another way"):
+            Starts.load(path)
 
 
 def test_a_copy_is_the_same_object_and_a_pickle_another() -> None:

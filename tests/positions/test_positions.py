@@ -246,7 +246,8 @@ def test_an_empty_array_is_accepted() -> None:
     assert positions.expand(none).children.shape == none.shape
     assert positions.to_games(none) == []
     assert positions.from_games([]).shape == none.shape
-    assert (positions.from_observation(positions.observe(none)) == none).all()
+    for kind in ("features", "cards"):
+        assert positions.from_observation(positions.observe(none, kind)).shape == none.shape
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------
