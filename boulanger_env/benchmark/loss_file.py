@@ -62,6 +62,7 @@ class LossFile:
     Args:
         path: the file; one of the same run is resumed, and a line that a kill cut off is dropped.
         header: as from ``header_of``.
+        games: those that it was made from; a line with more decisions than its game has actions is refused.
 
     Attributes:
         found: the games so far, by their number in the run, from 0.
@@ -71,11 +72,12 @@ class LossFile:
         OSError: it cannot be read or written.
     """
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Mapping[str, Any], games: Sequence[tuple[str, str]]) -> None:
         if not path.parent.is_dir():
             raise BoulangerError(f"there is no folder {path.parent} to save {path.name} in")
         self.found: dict[int, GameLosses] = {}
         self._path, self._header = path, dict(header)
+        self._steps = [len(actions) // 2 for _, actions in games]  # two symbols each
         self._file: BinaryIO = open_locked(path)
         try:
             line, content = _line(self._header).encode(), self._file.read()
@@ -106,8 +108,12 @@ class LossFile:
         for number, line in enumerate(lines[1:], 2):
             try:
                 game, losses = _game(parse(line))
-                if not 0 <= game < self._header["games"] or game in self.found:
+                if not 0 <= game < len(self._steps) or game in self.found:
                     raise BoulangerError(f"game {game} is not in the run, or comes twice")
+                if max(losses.choices, losses.undecided) > self._steps[game]:
+                    raise BoulangerError(
+                        f"game {game} has {self._steps[game]} actions: it cannot have {losses}"
+                    )
             except BoulangerError as error:
                 raise BoulangerError(
                     f"{self._path} is not the diagnosis of a run: line {number}: {error}"
@@ -153,7 +159,9 @@ def _game(row: Any) -> tuple[int, GameLosses]:
     possible = (
         min(found[:4]) >= 0
         and found.undecided >= 0
-        and max(found.mistakes, found.chance, found.lost_at) <= found.choices
+        and max(found.mistakes, found.lost_at) <= found.choices
+        # At each choice some moves lose and some do not.
+        and (0 < found.chance < found.choices or found.chance == found.choices == 0)
         and not (found.hopeless and found.choices)
         and not (found.lost_at and not found.mistakes)
     )

@@ -92,7 +92,7 @@ def losses(
     workers = checked_workers(workers)
     check_limits(node_limit, None, "any", MEMORY_LIMIT)
     header = header_of(results, games, node_limit)
-    with nullcontext(None) if file is None else LossFile(Path(file), header) as kept:
+    with nullcontext(None) if file is None else LossFile(Path(file), header, games) as kept:
         found = {} if kept is None else dict(kept.found)
         if progress is not None and found:
             progress(len(found), total)

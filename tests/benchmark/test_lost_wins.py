@@ -174,6 +174,13 @@ def test_a_files_games_are_not_diagnosed_again(
         (lambda lines: [*lines[:3], b"[24,5,1,1.5,5,false,0]"], "line 4: game 24 is not in the run"),
         (lambda lines: [*lines[:3], lines[2]], "line 4: game 1 is not in the run, or comes twice"),
         (lambda lines: [*lines[:3], b"[2,5,0,1.5,5,false,0]"], "line 4: no game has"),
+        (lambda lines: [*lines[:3], b"[2,5,1,0,5,false,0]"], "line 4: no game has"),
+        (lambda lines: [*lines[:3], b"[2,5,1,5,5,false,0]"], "line 4: no game has"),
+        (
+            lambda lines: [*lines[:3], b"[2,18446744073709551615,1,1,1,false,0]"],
+            "line 4: game 2 has .* actions",
+        ),
+        (lambda lines: [*lines[:3], b"[2,5,1,1.5,5,false,9999]"], "line 4: game 2 has .* actions"),
     ],
 )
 def test_a_file_of_something_else_is_refused_and_left_alone(

@@ -80,7 +80,7 @@ def test_what_was_lost_is_what_the_solver_finds_now(script: ModuleType) -> None:
             run = Results.load(file)
             games = [(row.code, row.actions) for row in run.games]
             kept_in = file.parent / "losses" / f"{file_stem(run.policy)}.jsonl"
-            with LossFile(kept_in, header_of(run, games, None)) as kept:
+            with LossFile(kept_in, header_of(run, games, None), games) as kept:
                 assert sorted(kept.found) == list(range(len(games)))
                 some = range(0, len(games), 250)
                 assert diagnose_games([games[i] for i in some]) == [kept.found[i] for i in some]
