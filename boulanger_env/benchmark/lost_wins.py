@@ -136,7 +136,8 @@ def _game(code: str, actions: str, node_limit: int | None) -> GameLosses:
         choices=len(choices),
         mistakes=len(found.mistakes),
         chance=sum(len(one.losing) / (len(one.losing) + len(one.winning)) for one in choices),
-        lost_at=0 if lost is None else 1 + choices.index(lost),
+        # With a limit, a losing move may have no alternative that is known to win: then it was no proven choice.
+        lost_at=1 + choices.index(lost) if lost is not None and lost in choices else 0,
         hopeless=found.decisions[0].winnable is False if found.decisions else found.winnable is False,
         undecided=found.undecided,
     )
