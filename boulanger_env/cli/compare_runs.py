@@ -49,4 +49,7 @@ def compare_files(
         table = markdown_table(comparison_table(pairs), 2)
         print_text(f"{markdown(results)}\n{markdown_caption(results)}\n\n{table}")
     else:
-        print_tables([rich_table(results), as_rich(comparison_table(pairs, narrow=True), PAIRED, 2)], color)
+        print_tables(
+            [rich_table(results), as_rich(comparison_table(pairs, narrow=True), PAIRED, text_columns=2)],
+            color,
+        )

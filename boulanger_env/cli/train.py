@@ -141,8 +141,8 @@ def train(
             if model is not None and model.exists()
             else "stopped before the first evaluation"
         )
-    captions = "\n".join(caption(results) for results in by_set)
-    print_tables([as_rich(training.both_tables(by_set, narrow=True), captions)])
+    captions = [caption(results) for results in by_set]
+    print_tables([as_rich(training.both_tables(by_set, narrow=True), *captions)])
     for line in training.verdicts(by_set[0]):
         say(line)
     say(f"Model, results, curve and a game are in {folder}")

@@ -117,8 +117,8 @@ def rich_table(results: Sequence[Results]) -> Any:
     return as_rich(results_table(results, narrow=True), caption(results))
 
 
-def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
-    """Rows and what they show, for ``rich``'s ``print``.
+def as_rich(rows: Table, *captions: str, text_columns: int = 1) -> Any:
+    """Rows and what they show, a line for each caption, for ``rich``'s ``print``.
 
     Raises:
         BoulangerError: rich is not installed.
@@ -140,7 +140,7 @@ def as_rich(rows: Table, caption: str = "", text_columns: int = 1) -> Any:
     for row in rows[1:]:
         table.add_row(*(Text(printable(cell)) for cell in row))
     # A caption of the table itself would be no wider than the table.
-    return Group(table, Padding(Text(printable(caption)), (0, 2))) if caption else table
+    return Group(table, *(Padding(Text(printable(caption)), (0, 2)) for caption in captions))
 
 
 def caption(results: Sequence[Results]) -> str:

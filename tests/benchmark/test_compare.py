@@ -244,7 +244,9 @@ class TestNames:
 
     def test_names_are_text(self, capsys: pytest.CaptureFixture[str]) -> None:
         runs = [made(HOSTILE, [True] * N), made("[red]x[/red] :boom:", [False] * N)]
-        print_tables([rich_table(runs), as_rich(comparison_table(compare(runs)), HOSTILE, 2)], False)
+        print_tables(
+            [rich_table(runs), as_rich(comparison_table(compare(runs)), HOSTILE, text_columns=2)], False
+        )
         out = capsys.readouterr().out
         assert all(line.isprintable() for line in out.splitlines())
         assert "[red]x[/red] :boom:" in out
@@ -384,13 +386,17 @@ class TestReport:
         ]
         runs = [replace(run, settings={"max_episode_steps": 200, "prune": True}) for run in runs]
         monkeypatch.setenv("COLUMNS", "80")
-        print_tables([rich_table(runs), as_rich(comparison_table(compare(runs), narrow=True), PAIRED, 2)])
+        print_tables(
+            [rich_table(runs), as_rich(comparison_table(compare(runs), narrow=True), PAIRED, text_columns=2)]
+        )
         out = capsys.readouterr().out
         # Nothing is wrapped: each row and each caption is one line.
         assert "  " + caption(runs) + "\n" in re.sub(" +\n", "\n", out)
         assert "  " + PAIRED + "\n" in re.sub(" +\n", "\n", out)
         assert len(re.findall(r"\[-?[0-9.]+, -?[0-9.]+\].*\[-?[0-9.]+, -?[0-9.]+\]", out)) == 3
-        print_tables([as_rich(comparison_table(compare(runs[:2]), narrow=True), PAIRED, 2)], True)
+        print_tables(
+            [as_rich(comparison_table(compare(runs[:2]), narrow=True), PAIRED, text_columns=2)], True
+        )
         out = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
         assert max(map(len, out.splitlines())) <= 80
         assert re.search("greedy +heuristic", out)
